@@ -1,0 +1,119 @@
+"""The envelope: one pydantic model that satisfies Agent errors draft 0.1 and Agent error contract v1 at once.
+
+Its text members take `Clean` and nothing else, also at validation, so that no path leads a site's raw words into an
+answer. What has already left (an answer of saywhy, read by the agent client) is `Clean` only after scrub saw it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, model_serializer
+from pydantic_core import PydanticCustomError
+from pydantic import SerializerFunctionWrapHandler
+
+from saywhy.core.contract.words import CONTRACT_VERSION, Action, Origin, Retry, SameArguments, SideEffects, Source
+from saywhy.core.scrub.clean import Clean
+
+
+def _only_clean(value: object) -> Clean:
+    if not isinstance(value, Clean):
+        raise PydanticCustomError("not_clean", "a text of the envelope must have passed scrub")
+    return value
+
+
+CleanText = Annotated[Clean, PlainValidator(_only_clean), WithJsonSchema({"type": "string"})]
+
+
+class _Part(BaseModel):
+    """Frozen, closed on writing; optional members are absent, not null."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    _nullable: frozenset[str] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _absent_not_null(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {k: v for k, v in handler(self).items() if v is not None or k in type(self).nullable()}
+
+    @classmethod
+    def nullable(cls) -> frozenset[str]:
+        """Members that are written as null when empty."""
+        return frozenset()
+
+
+class Recovery(_Part):
+    """What to do about it (Agent error contract v1)."""
+
+    action: Action | CleanText
+    same_arguments: SameArguments | CleanText
+    guidance: CleanText
+    retry_after_ms: int | None = Field(default=None, ge=0)
+
+
+class FieldFault(_Part):
+    """One of several fields at fault; `pointer` is a JSON Pointer in fragment form (RFC 6901 section 6)."""
+
+    field: CleanText | None = None
+    message: CleanText
+    pointer: CleanText | None = None
+
+
+class Evidence(_Part):
+    """Why a page was read as it was: the rule and the signals seen, in our own words."""
+
+    rule: CleanText
+    signals: tuple[CleanText, ...] = ()
+
+
+class Error(_Part):
+    """The error object. `field` and `retry_after` (whole seconds) are the only members that may be null."""
+
+    code: CleanText
+    message: CleanText = Field(max_length=500)
+    field: CleanText | None = None
+    retry: Retry | CleanText
+    retry_after: int | None = Field(default=None, ge=0, le=86400)
+    retry_after_source: Literal["default"] | None = None
+    contract_version: Literal[1] = CONTRACT_VERSION
+    kind: CleanText
+    origin: Origin | CleanText
+    recovery: Recovery
+    side_effects: SideEffects | CleanText
+    source: Source
+
+    errors: tuple[FieldFault, ...] | None = None
+    required_scopes: tuple[CleanText, ...] | None = None
+    documentation_url: CleanText | None = None
+    continue_url: CleanText | None = None
+    payment: Mapping[str, Any] | None = None
+    alternatives: tuple[Mapping[str, Any], ...] | None = None
+    valid: tuple[CleanText, ...] | None = None
+    hint: CleanText | None = None
+    original: Any = None
+    original_kind: CleanText | None = None
+    cause: CleanText | None = None
+    instance: CleanText | None = None
+    evidence: Evidence | None = None
+
+    @classmethod
+    def nullable(cls) -> frozenset[str]:
+        """See the class."""
+        return frozenset({"field", "retry_after"})
+
+
+class Envelope(_Part):
+    """`{"error": {...}}`: the whole answer."""
+
+    error: Error
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON values, optional members absent."""
+        return self.model_dump(mode="json")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of the envelope as it is sent. Readers must allow further members."""
+    schema = Envelope.model_json_schema(mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "AgentErrorResponse", **schema}
