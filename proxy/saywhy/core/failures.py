@@ -46,8 +46,20 @@ _ROWS = (
     Failure("destination_not_found", 404, "not_found", "route_not_found", "none_expected", 0, "No site is served here under this host and path."),
 )  # fmt: skip
 
-FAILURES: dict[str, Failure] = {row.token: row for row in _ROWS}
-"""Token -> row."""
+_REFUSALS = {
+    "method_unknown": Failure("http_request_error", 501, "invalid_input", "invalid_param", "none_expected", 0, "The proxy does not know this method, or does not forward it."),
+    "method_refused": Failure("http_request_error", 405, "invalid_input", "invalid_param", "none_expected", 0, "The proxy does not forward this method."),
+    "coding_unknown": Failure("http_request_error", 501, "invalid_input", "invalid_param", "none_expected", 0, "The proxy does not know this transfer coding."),
+    "version_unknown": Failure("http_request_error", 505, "invalid_input", "invalid_param", "none_expected", 0, "The proxy speaks HTTP/1.1 and HTTP/1.0."),
+    "head_too_large": Failure("http_request_error", 431, "invalid_input", "invalid_param", "none_expected", 0, "The header section of the request was too large."),
+    "target_too_long": Failure("http_request_error", 414, "invalid_input", "invalid_param", "none_expected", 0, "The request target was too long."),
+    "request_timeout": Failure("http_request_error", 408, "temporarily_unavailable", "timeout", "none_expected", 0, "The request did not arrive in time."),
+}  # fmt: skip
+"""Requests that are refused with a status of their own: RFC 9209 has one word for all of them, so these rows have names
+of our own beside it (`Failure.token` stays the word for Proxy-Status)."""
+
+FAILURES: dict[str, Failure] = {row.token: row for row in _ROWS} | _REFUSALS
+"""Token, or the name of a refusal, -> row."""
 
 
 def look_up(token: str) -> Failure:

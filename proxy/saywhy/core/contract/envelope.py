@@ -9,11 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, model_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    model_serializer,
+)
 from pydantic_core import PydanticCustomError
-from pydantic import SerializerFunctionWrapHandler
 
-from saywhy.core.contract.words import CONTRACT_VERSION, Action, Origin, Retry, SameArguments, SideEffects, Source
+from saywhy.core.contract.words import (
+    CONTRACT_VERSION,
+    Action,
+    Origin,
+    Retry,
+    SameArguments,
+    SideEffects,
+    Source,
+)
 from saywhy.core.scrub.clean import Clean
 
 
@@ -23,15 +39,26 @@ def _only_clean(value: object) -> Clean:
     return value
 
 
+MESSAGE_LIMIT = 500
+"""Characters of a message."""
+
 CleanText = Annotated[Clean, PlainValidator(_only_clean), WithJsonSchema({"type": "string"})]
+
+def _bounded(value: Clean) -> Clean:
+    if len(value) > MESSAGE_LIMIT:
+        raise PydanticCustomError("too_long", "a message has at most 500 characters")
+    return value
+
+
+Message = Annotated[
+    CleanText, AfterValidator(_bounded), WithJsonSchema({"type": "string", "maxLength": MESSAGE_LIMIT})
+]
 
 
 class _Part(BaseModel):
     """Frozen, closed on writing; optional members are absent, not null."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-    _nullable: frozenset[str] = frozenset()
 
     @model_serializer(mode="wrap")
     def _absent_not_null(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -71,7 +98,7 @@ class Error(_Part):
     """The error object. `field` and `retry_after` (whole seconds) are the only members that may be null."""
 
     code: CleanText
-    message: CleanText = Field(max_length=500)
+    message: Message
     field: CleanText | None = None
     retry: Retry | CleanText
     retry_after: int | None = Field(default=None, ge=0, le=86400)
@@ -111,9 +138,3 @@ class Envelope(_Part):
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON values, optional members absent."""
         return self.model_dump(mode="json")
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of the envelope as it is sent. Readers must allow further members."""
-    schema = Envelope.model_json_schema(mode="validation")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "AgentErrorResponse", **schema}

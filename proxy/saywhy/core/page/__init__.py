@@ -1,0 +1,15 @@
+"""Bytes -> Page: what a body says, whatever a site sent.
+
+Here live content codings, charsets, kinds of content, HTML (title, text, tree), JSON values and structured data, each
+with its bounds; nothing here knows a code, a rule or a caller. The route: `read` takes the codings off (coding), makes
+text of the bytes (charset), settles what it is (kind), and hands out a Page (page) that reads the rest when asked
+(html, jsonvalue, structured). bs4 and lxml are used in this package alone.
+"""
+
+from saywhy.core.page.jsonvalue import NOT_JSON, point
+from saywhy.core.page.limits import PageLimits
+from saywhy.core.page.page import Page, read
+from saywhy.core.page.selector import Selector
+from saywhy.core.page.structured import Thing, availability_word, type_word
+
+__all__ = ["NOT_JSON", "Page", "PageLimits", "Selector", "Thing", "availability_word", "point", "read", "type_word"]

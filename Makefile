@@ -1,0 +1,62 @@
+# What a person types. Needs make and Python 3.11 to 3.13, no root; everything else comes into .venv by hash.
+
+ENV := .venv
+BIN := $(ENV)/bin
+PACKAGES := $(ENV)/.packages
+STAMP := $(ENV)/.installed
+# The first Python that will do; `make env PYTHON=/path/to/python` chooses another.
+ifndef PYTHON
+PYTHON := $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+endif
+
+.PHONY: help env run test lint format lock bench clean
+
+help:
+	@echo "make run    the demo: a shop that fails in every way, saywhy before it, and a tour"
+	@echo "make test   all tests (what is not installed here is skipped, by name)"
+	@echo "make lint   ruff, mypy, the strata"
+	@echo "make bench  CPU and requests a second beside the proxies that are installed here"
+	@echo "make env    the environment in $(ENV), from requirements.lock"
+	@echo "make lock   requirements.lock anew from pyproject.toml (needs uv)"
+
+env: $(STAMP)
+
+# Each stamp is written last: an installation that broke off is begun again.
+$(PACKAGES): requirements.lock
+	@test -n "$(PYTHON)" || { echo "saywhy needs Python 3.11, 3.12 or 3.13 with its venv module (on Debian: apt install python3-venv); none was found. Name one with: make env PYTHON=/path/to/python" >&2; exit 2; }
+	@echo "Making $(ENV) with $(PYTHON): about half a minute, once."
+	@$(PYTHON) -m venv --clear $(ENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.lock
+	@touch $@
+
+$(STAMP): $(PACKAGES) pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: $(STAMP)
+	$(BIN)/saywhy demo
+
+test: $(STAMP)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)
+	$(BIN)/python -m tests.bench $(ARGS)
+
+# No index address is written: the lock serves whatever mirror a machine is set up for.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--no-annotate --group test --group lint --group build pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(ENV) dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,51 @@
+"""`saywhy serve`: the proxy."""
+
+from __future__ import annotations
+
+from saywhy.cli import layers
+from saywhy.cli.output import Failure
+
+
+def serve(
+    upstream: layers.Upstream = None,
+    listen: layers.Listen = None,
+    admin: layers.Admin = None,
+    config: layers.Config = None,
+    rules: layers.RuleFolders = None,
+    log_format: layers.LogFormat = None,
+    log_level: layers.LogLevel = None,
+    public_url: layers.PublicUrl = None,
+    as_json: layers.Json = False,
+) -> None:
+    """The proxy: agents get structured errors, everybody else gets what the site sent, byte for byte.
+
+    [bold]Before one site[/bold], in front of port 3000, reachable on port 8080 of every address:
+
+        saywhy serve --upstream http://127.0.0.1:3000 --listen :8080
+
+    [bold]With rules of your own[/bold], looked at again whenever they change:
+
+        saywhy serve --upstream http://127.0.0.1:3000 --rules ./my-rules
+
+    [bold]With a settings file[/bold] (saywhy schema settings prints every key; saywhy check finds mistakes):
+
+        saywhy serve --config saywhy.yaml
+
+    A setting comes from the file, then from SAYWHY_SECTION__KEY in the environment (SAYWHY__LISTEN for the keys at the
+    top), then from flags; the last one wins. SIGHUP reloads, SIGTERM drains and ends, SIGINT (Ctrl-C) ends at once.
+    """
+    from saywhy.edge.settings import Loaded, load
+    from saywhy.serve.app import StartError, run
+
+    given = layers.flags(
+        upstream=upstream, listen=listen, admin=admin, rules=rules,
+        log_format=log_format, log_level=log_level, public_url=public_url,
+    )  # fmt: skip
+
+    def again() -> Loaded:
+        return load(config, flags=given)
+
+    try:
+        run(layers.settings(config, given), again)
+    except StartError as cannot:
+        raise Failure(str(cannot), exit_code=2) from None

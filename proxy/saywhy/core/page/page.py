@@ -1,0 +1,150 @@
+"""`Page`: one body, read as far as somebody asks. `read` decodes and looks at the kind; the rest is lazy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from saywhy.core.model import Fields
+from saywhy.core.page import charset, coding, html, structured
+from saywhy.core.page.jsonvalue import NOT_JSON, NotJson, parse, strings
+from saywhy.core.page.kind import Kind, is_readable, media_of, settle
+from saywhy.core.page.limits import PageLimits
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+
+_UNREAD: Any = object()
+
+
+class Page:
+    """A decoded body and what can be read from it. Not safe for two threads at once; cheap to make.
+
+    `kind` is what the content is, `media` what the site called it; `source` the text as sent, at most
+    `limits.decoded_bytes` bytes of it; `truncated` says that the end is missing; `fault` is "" or the class of what
+    was wrong: "coding", "charset", "too_deep" (known once text or tree were asked for).
+    """
+
+    __slots__ = (
+        "_dom", "_json", "_jsonld", "_limits", "_scripts", "_text", "_things", "_title",
+        "fault", "kind", "media", "size", "source", "truncated",
+    )  # fmt: skip
+
+    def __init__(self, kind: Kind, media: str, source: str, *, size: int, truncated: bool, fault: str, limits: PageLimits) -> None:
+        self.kind: Kind = kind
+        self.media = media
+        self.source = source
+        self.size = size  # decoded bytes
+        self.truncated = truncated
+        self.fault = fault
+        self._limits = limits
+        self._title: str = _UNREAD
+        self._text: str = _UNREAD
+        self._scripts: tuple[html.Script, ...] = ()
+        self._jsonld: list[dict[str, Any]] = []
+        self._things: tuple[structured.Thing, ...] = ()
+        self._json: Any = _UNREAD
+        self._dom: BeautifulSoup | None = _UNREAD
+
+    def _read_markup(self) -> None:
+        """Everything that lxml's tree tells, in one go: the text at the end takes the tree apart."""
+        self._title, self._text = "", ""
+        tree = html.plant(self.source)
+        if tree.too_deep:
+            self.fault = self.fault or "too_deep"
+        if tree.root is not None:
+            self._title = html.title_of(tree.root)
+            self._scripts = html.scripts_of(tree.root, self._limits.items)
+            if "availability" in self.source or "ld+json" in self.source:
+                self._jsonld = structured.jsonld_of(self._scripts, self._limits.items)
+                self._things = structured.things_of(tree.root, self._jsonld, self._limits.items)
+        self._text = html.text_of(self.source, tree)
+
+    def _need_markup(self) -> None:
+        if self._title is _UNREAD:
+            if self.kind == "html":
+                self._read_markup()
+            else:
+                self._title, self._text = "", self._plain_text()
+
+    def _plain_text(self) -> str:
+        if self.kind == "json" and self.json is not NOT_JSON:
+            return html.fold_space(" ".join(strings(self.json)))[: self._limits.decoded_bytes]
+        if self.kind == "xml":
+            text = html.xml_text(self.source)
+            return html.strip_tags(self.source) if text is None else text
+        return html.fold_space(self.source)
+
+    @property
+    def title(self) -> str:
+        """The title element's text; "" where there is none or the page is not HTML."""
+        self._need_markup()
+        return self._title
+
+    @property
+    def text(self) -> str:
+        """What a reader without scripts sees: entities decoded, white space folded. JSON: its strings, without keys."""
+        self._need_markup()
+        return self._text
+
+    @property
+    def scripts(self) -> tuple[html.Script, ...]:
+        """The script elements of an HTML page."""
+        self._need_markup()
+        return self._scripts
+
+    @property
+    def jsonld(self) -> list[dict[str, Any]]:
+        """The nodes of the page's JSON-LD, arrays and @graph flattened."""
+        self._need_markup()
+        return self._jsonld
+
+    @property
+    def things(self) -> tuple[structured.Thing, ...]:
+        """What the page offers, from JSON-LD, microdata, RDFa and product metas."""
+        self._need_markup()
+        return self._things
+
+    @property
+    def json(self) -> Any:
+        """The JSON value, or NOT_JSON: not JSON, cut, nested too deep, or with numbers JSON does not know."""
+        if self._json is _UNREAD:
+            readable = self.kind in {"json", "text"} and not self.truncated
+            self._json = parse(self.source, deepest=self._limits.json_levels) if readable else NOT_JSON
+        return self._json
+
+    @property
+    def dom(self) -> BeautifulSoup | None:
+        """The tree for CSS; None where the page is not HTML, has too many tags or nests too deep."""
+        if self._dom is _UNREAD:
+            self._dom = None
+            if self.kind == "html" and self.source.count("<") <= self._limits.dom_nodes:
+                self._need_markup()
+                if self.fault != "too_deep":
+                    self._dom = html.grow(self.source)
+            elif self.kind == "html":
+                self.fault = self.fault or "too_many_nodes"
+        return self._dom
+
+
+def read(fields: Fields, body: bytes, *, complete: bool = True, limits: PageLimits | None = None) -> Page:
+    """The page in a response's `fields` and `body` (bytes as they came, content codings still on). Never raises.
+
+    `complete` False: the body goes on, but no more of it is at hand.
+    """
+    limits = limits or PageLimits()
+    content_type = fields.get("content-type") or ""
+    media = media_of(content_type)
+    decoded = coding.decode(body, fields.joined("content-encoding"), limits.decoded_bytes)
+    truncated, fault = decoded.truncated or not complete, decoded.fault
+    kind: Kind = "binary"
+    source = ""
+    if fault or not is_readable(media, decoded.data):
+        kind = "binary" if body else "empty"
+    else:
+        text = charset.to_text(decoded.data, content_type, truncated=truncated)
+        source, fault = text.text, text.fault
+        kind = settle(media, source)
+    page = Page(kind, media, source, size=len(decoded.data), truncated=truncated, fault=fault, limits=limits)
+    if kind == "json" and isinstance(page.json, NotJson) and not (truncated and "json" in media):
+        page.kind = "html" if "html" in media else "text"
+    return page

@@ -1,0 +1,14 @@
+"""application/json: the envelope as it is."""
+
+from __future__ import annotations
+
+import json
+
+from saywhy.core.contract.envelope import Envelope
+
+CONTENT_TYPE = "application/json"  # RFC 8259 11: always UTF-8, no charset parameter
+
+
+def render(envelope: Envelope, status: int, public_url: str) -> bytes:
+    """`{"error": {...}}` in UTF-8."""
+    return json.dumps(envelope.as_dict(), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

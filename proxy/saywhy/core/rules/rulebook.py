@@ -1,0 +1,278 @@
+"""All rules in their order; the first that matches wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from saywhy.core.contract.statuses import code_for_status
+from saywhy.core.model import Evidence, Head
+from saywhy.core.page import Page, PageLimits
+from saywhy.core.page.kind import media_of
+from saywhy.core.rules.conditions import Condition
+from saywhy.core.rules.exam import Exam, PastBound, Work
+from saywhy.core.rules.extract import Saying
+from saywhy.core.rules.groups import ROWS, compile_when
+from saywhy.core.rules.prefilter import NOTHING_SEEN, Prefilter
+from saywhy.core.rules.shape import Rule, When
+
+Origin = Literal["site", "shipped"]
+
+
+class RuleInfo(NamedTuple):
+    """What there is to know about a rule without asking it anything."""
+
+    pack: str
+    id: str
+    code: str
+    mode: Literal["enforce", "shadow"]
+    opt_in: bool
+    about: str
+    file: str
+    line: int
+    origin: Origin = "site"
+    on_success: str = ""
+    outranks_failure: bool = False
+
+    @property
+    def name(self) -> str:
+        """pack/id"""
+        return f"{self.pack}/{self.id}"
+
+
+class Step(NamedTuple):
+    """One rule that was tried, for `explain`. `outcome`: matched, shadowed, stopped or skipped; `condition`: in words."""
+
+    rule: str
+    outcome: str
+    condition: str
+
+
+class Match(NamedTuple):
+    """What the rules say. `shadowed` are the rules in shadow mode that would have matched before it; `exhausted`: a
+    bound on work was met, and something stayed undecided.
+    """
+
+    evidence: Evidence | None = None
+    shadowed: tuple[str, ...] = ()
+    exhausted: bool = False
+
+
+class CompiledRule(NamedTuple):
+    """A rule ready to be tried. `signals`: what it looks at, in words; `vendor`: heads alone decide it, by at least one
+    field (order of evidence 2); `early`: its plainest conditions, on status, method and media.
+    """
+
+    info: RuleInfo
+    condition: Condition
+    signals: tuple[str, ...]
+    saying: Saying
+    vendor: bool
+    early: tuple[Callable[[Head], bool | None], ...] = ()
+    bit: int = 0
+
+
+Note = Callable[[Step], None] | None
+
+_EARLY = ("status", "method", "media")
+_MOST_KINDS = 512
+"""Kinds of success (status, method, media type, packs) whose candidates are remembered: a site has a dozen."""
+
+
+def compile_rule(rule: Rule, info: RuleInfo) -> CompiledRule:
+    """The rule as conditions and sayings."""
+    condition = compile_when(rule.when)
+    vendor = condition.head_only and asks_header(rule.when)
+    signals = tuple(_signals(rule.when))
+    early = tuple(
+        row.build(value).on_head
+        for row in ROWS
+        if row.key in _EARLY and (value := getattr(rule.when, row.attribute)) is not None
+    )
+    return CompiledRule(info, condition, signals, Saying.of(rule.then), vendor, early)
+
+
+def asks_header(when: When) -> bool:
+    """Whether some condition of the group, or below it, is on a field of the response."""
+    groups = (*(when.all or ()), *(when.any or ()))
+    return when.header is not None or any(asks_header(group) for group in groups)
+
+
+def _signals(when: When) -> Iterator[str]:
+    """What was seen, in words of our own."""
+    for name in sorted(when.model_fields_set):
+        key = name.rstrip("_")
+        if key == "header" and when.header is not None:
+            yield from (f"header {field.lower()}" for field in when.header)
+        elif key in {"all", "any"}:
+            for group in getattr(when, name) or ():
+                if key == "all":
+                    yield from _signals(group)
+        elif key not in {"not", "status", "method", "host", "path", "media", "size"}:
+            yield key
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+class Rulebook:
+    """An immutable set of rules. Safe for several threads; one match costs what its candidates cost."""
+
+    def __init__(
+        self, rules: Sequence[CompiledRule] = (), *, packs: tuple[str, ...] | None = None, work: Work | None = None
+    ) -> None:
+        self._rules = tuple(rule._replace(bit=1 << place) for place, rule in enumerate(rules))
+        self._work = work or Work()
+        self._prefilter = Prefilter(
+            (literal for rule in self._rules for literal in rule.condition.literals),
+            (rule.condition.door for rule in self._rules),
+        )
+        self._by_pack: dict[str, int] = {}
+        for rule in self._rules:
+            self._by_pack[rule.info.pack] = self._by_pack.get(rule.info.pack, 0) | rule.bit
+        self._vendor = sum(rule.bit for rule in self._rules if rule.vendor)
+        self._successes = sum(rule.bit for rule in self._rules if rule.info.on_success)
+        self._by_origin = {
+            origin: sum(rule.bit for rule in self._rules if rule.info.origin == origin) for origin in ("site", "shipped")
+        }
+        opted_in = {rule.info.pack for rule in self._rules if rule.info.opt_in}
+        self._default = packs if packs is not None else tuple(pack for pack in self._by_pack if pack not in opted_in)
+        self.rules: tuple[RuleInfo, ...] = tuple(rule.info for rule in self._rules)
+        self.has_success_rules: bool = bool(self._successes)
+        self._by_status: dict[int, int] = {}
+        self._candidates: dict[tuple[int, str, str, tuple[str, ...] | None], tuple[CompiledRule, ...]] = {}
+
+    @property
+    def packs(self) -> tuple[str, ...]:
+        """The packs that are loaded, in their order, those that must be named included."""
+        return tuple(self._by_pack)
+
+    def _speaking(self, status: int) -> int:
+        """The rules that may speak at this status (the promises about successes and server failures)."""
+        known = self._by_status.get(status)
+        if known is not None:
+            return known
+        if status < 400:
+            mask = self._successes
+        elif 500 <= status <= 599:
+            # A page never overrules a server failure; a rule that agrees with the status overrules nothing, and may
+            # still name the message or the wait (a maintenance page sent with 503).
+            usual = code_for_status(status)
+            mask = sum(rule.bit for rule in self._rules if rule.info.outranks_failure or rule.info.code == usual)
+        else:
+            mask = (1 << len(self._rules)) - 1
+        if len(self._by_status) < 1000:
+            self._by_status[status] = mask
+        return mask
+
+    def _ordered(self, mask: int, packs: tuple[str, ...] | None) -> Iterator[CompiledRule]:
+        for pack in self._default if packs is None else packs:
+            for place in _bits(mask & self._by_pack.get(pack, 0)):
+                yield self._rules[place]
+
+    def match_head(self, head: Head, *, packs: tuple[str, ...] | None = None, note: Note = None) -> Match:
+        """Rules that heads alone decide by at least one field of the response: exact vendor signals, of every origin."""
+        mask = self._vendor & self._speaking(head.response.status)
+        if note is None:
+            mask &= self._prefilter.fields(head) | self._prefilter.open
+        shadowed: list[str] = []
+        for rule in self._ordered(mask, packs):
+            if rule.condition.on_head(head) is not True:
+                if note:
+                    exam = Exam(head, _NO_PAGE, NOTHING_SEEN, self._work)
+                    note(Step(rule.info.name, "stopped", rule.condition.why(exam)))
+                continue
+            if self._won(rule, shadowed, note):
+                return Match(rule.saying.evidence(_head_exam(head, self._work), _base(rule)), tuple(shadowed))
+        return Match(None, tuple(shadowed))
+
+    def match(
+        self,
+        head: Head,
+        page: Page,
+        *,
+        packs: tuple[str, ...] | None = None,
+        origin: Origin | None = None,
+        note: Note = None,
+    ) -> Match:
+        """The rules on the page. With an `origin` only its rules, and without those that `match_head` tries; without one,
+        every rule there is.
+        """
+        mask = self._speaking(head.response.status)
+        if origin is not None:
+            mask &= self._by_origin[origin] & ~self._vendor
+        if not mask:
+            return Match()
+        seen = self._prefilter.look(page)
+        if note is None:
+            mask &= self._prefilter.open | self._prefilter.fields(head) | self._prefilter.opened(seen)
+        exam = Exam(head, page, seen, self._work)
+        shadowed: list[str] = []
+        for rule in self._ordered(mask, packs):
+            try:
+                holds = rule.condition.holds(exam)
+            except PastBound as bound:
+                exam.exhausted = True
+                if note:
+                    note(Step(rule.info.name, "stopped", f"undecided: {bound}"))
+                continue
+            if not holds:
+                if note:
+                    note(Step(rule.info.name, "stopped", _why(rule, exam)))
+            elif self._won(rule, shadowed, note):
+                return Match(rule.saying.evidence(exam, _base(rule)), tuple(shadowed), exam.exhausted)
+        return Match(None, tuple(shadowed), exam.exhausted)
+
+    def _won(self, rule: CompiledRule, shadowed: list[str], note: Note) -> bool:
+        shadow = rule.info.mode == "shadow"
+        if note:
+            note(Step(rule.info.name, "shadowed" if shadow else "matched", ", ".join(rule.signals)))
+        if shadow:
+            shadowed.append(rule.info.name)
+        return not shadow
+
+    def wants_success(self, head: Head, packs: tuple[str, ...] | None = None) -> bool:
+        """Whether some rule that looks at successes survives the heads: the page has to be seen."""
+        if not self._successes:
+            return False
+        kind = (head.response.status, head.request.method, media_of(head.response.fields.get("content-type") or ""), packs)
+        candidates = self._candidates.get(kind)
+        if candidates is None:
+            candidates = tuple(
+                rule for rule in self._ordered(self._successes, packs) if all(test(head) is not False for test in rule.early)
+            )
+            if len(self._candidates) < _MOST_KINDS:
+                self._candidates[kind] = candidates
+        return any(rule.condition.on_head(head) is not False for rule in candidates)
+
+
+def _why(rule: CompiledRule, exam: Exam) -> str:
+    try:
+        return rule.condition.why(exam)
+    except PastBound as bound:
+        return f"undecided: {bound}"
+
+
+_NO_PAGE = Page("empty", "", "", size=0, truncated=False, fault="", limits=PageLimits())
+
+
+def _head_exam(head: Head, work: Work) -> Exam:
+    return Exam(head, _NO_PAGE, NOTHING_SEEN, work)
+
+
+def _base(rule: CompiledRule) -> Evidence:
+    info = rule.info
+    on_success: Literal["", "rewrite", "annotate"] = (
+        "rewrite" if info.on_success == "rewrite" else "annotate" if info.on_success == "annotate" else ""
+    )
+    return Evidence(
+        decided_by="header" if rule.vendor else "rule",
+        rule=info.name,
+        signals=rule.signals,
+        outranks_failure=info.outranks_failure,
+        on_success=on_success,
+    )

@@ -1,0 +1,271 @@
+"""The metrics. Every metric name of the product stands in this file, and nowhere else.
+
+An exchange costs a few dictionary increments: prometheus_client's own `inc` and `observe` take a lock each and cost
+several microseconds an exchange, so plain integers are counted here and read by one collector when Prometheus asks.
+Written from the event loop's thread alone, and read there.
+
+Labels are closed sets: upstreams come from the settings, codes and statuses from the tables, rules from the rulebook;
+whatever else comes is `other`. No path, no URL, no word that a caller chose ever becomes a label.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from http import HTTPStatus
+from math import inf
+
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from saywhy.core.contract.codes import CODES
+from saywhy.core.contract.statuses import code_for_status
+from saywhy.core.model import Outcome, Verdict
+
+COUNTERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "saywhy_requests_total": ("Exchanges by the class of the status that was sent.", ("upstream", "status_class")),
+    "saywhy_errors_total": (
+        "Errors by what they mean and by what decided it; status is the one that was sent.",
+        ("upstream", "caller", "code", "status", "source", "decided_by"),
+    ),
+    "saywhy_rule_hits_total": ("How often a rule decided, or would have in shadow mode.", ("rule", "mode")),
+    "saywhy_unmatched_errors_total": (
+        "Agents' errors of the site about which nothing spoke but the status.",
+        ("upstream", "status"),
+    ),
+    "saywhy_passthrough_total": ("Errors that passed untouched, by why.", ("reason",)),
+    "saywhy_redactions_total": ("Secrets and traces taken out of answers, by kind.", ("kind",)),
+    "saywhy_original_bytes_total": ("Bytes of the site's errors that were replaced.", ("upstream",)),
+    "saywhy_sent_bytes_total": ("Bytes that were sent in their place.", ("upstream",)),
+    "saywhy_tokens_saved_estimate_total": ("Tokens that agents did not have to read, at four bytes a token.", ("upstream",)),
+    "saywhy_faults_total": ("Pages on which saywhy itself failed; the status decided.", ("fault",)),
+    "saywhy_log_lines_dropped_total": ("Lines of the log that nobody took in time.", ()),
+}
+"""Counter -> (help, labels)."""
+
+HISTOGRAMS: dict[str, tuple[str, tuple[str, ...], tuple[float, ...]]] = {
+    "saywhy_upstream_duration_seconds": (
+        "From the request to the head of the site's answer.",
+        ("upstream",),
+        (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+    ),
+    "saywhy_rewrite_duration_seconds": (
+        "Reading an error and writing its envelope.",
+        (),
+        (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1),
+    ),
+}
+"""Histogram -> (help, labels, upper bounds in seconds)."""
+
+GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "saywhy_inflight_exchanges": ("Exchanges that have begun and not ended.", ()),
+    "saywhy_held_bytes": ("Bytes of errors held to be read.", ()),
+    "saywhy_upstream_connections": ("Connections to a site.", ("upstream", "state")),
+    "saywhy_config_last_reload_successful": ("1 where the last reload was, else 0.", ()),
+    "saywhy_config_last_reload_success_timestamp_seconds": ("When settings and rules were last loaded.", ()),
+    "saywhy_config_info": ("The hash of settings and rules in force.", ("hash",)),
+    "saywhy_build_info": ("The version.", ("version", "python")),
+}
+"""Gauge -> (help, labels)."""
+
+PASS_REASONS = ("not_agent", "structured", "streaming", "too_large", "coding", "opted_out", "upgrade", "grpc", "budget")
+_SITE_STATUSES = (420, 430, 440, 444, 449, 450, 460, 463, 494, 495, 496, 497, 498, 499, 509, *range(520, 531), 561, 598, 599)
+"""Unregistered statuses that well-known servers and CDNs send. Any further number counts as `other`: a site that
+answers with 900 different numbers must not make 900 series of each metric."""
+STATUS_LABELS = {status: str(int(status)) for status in [*(int(one) for one in HTTPStatus), *_SITE_STATUSES]}
+_CLASSES = {status: f"{status // 100}xx" for status in range(100, 600)}
+_MAX_KINDS = 64
+"""Redaction kinds and fault classes are words of our own code; the cap holds should that ever change."""
+
+Key = tuple[str, ...]
+
+
+class Meter(Collector):
+    """Counts outcomes. `registry` is what /metrics shows."""
+
+    def __init__(self, *, version: str = "0") -> None:
+        self._counts: dict[str, dict[Key, float]] = {name: {} for name in COUNTERS}
+        self._buckets: dict[str, dict[Key, list[float]]] = {name: {} for name in HISTOGRAMS}
+        self._watched: dict[str, Callable[[], Mapping[Key, float]]] = {}
+        self._upstreams: frozenset[str] = frozenset()
+        self._rules: dict[str, str] = {}
+        self._requests = self._counts["saywhy_requests_total"]
+        self._upstream_buckets = self._buckets["saywhy_upstream_duration_seconds"]
+        self._upstream_bounds = HISTOGRAMS["saywhy_upstream_duration_seconds"][2]
+        for reason in PASS_REASONS:
+            self._add("saywhy_passthrough_total", (reason,), 0)
+        self._histogram_cell("saywhy_rewrite_duration_seconds", ())
+        python = ".".join(map(str, sys.version_info[:3]))
+        self.watch("saywhy_build_info", lambda: {(version, python): 1})
+        self.registry = CollectorRegistry(auto_describe=False)
+        self.registry.register(self)
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        GCCollector(registry=self.registry)
+
+    def know(self, upstreams: Iterable[str], rules: Iterable[tuple[str, str]]) -> None:
+        """Say which upstreams and rules (`pack/id`, mode) there are, so that their series stand at 0 from the start:
+        the first increase of a series that was not there is lost to `rate()`.
+        """
+        self._upstreams = frozenset(upstreams)
+        self._rules = dict(rules)
+        for rule, mode in self._rules.items():
+            self._add("saywhy_rule_hits_total", (rule, mode), 0)
+        for upstream in self._upstreams:
+            for status_class in ("2xx", "3xx", "4xx", "5xx"):
+                self._add("saywhy_requests_total", (upstream, status_class), 0)
+            for name in ("saywhy_original_bytes_total", "saywhy_sent_bytes_total", "saywhy_tokens_saved_estimate_total"):
+                self._add(name, (upstream,), 0)
+            self._histogram_cell("saywhy_upstream_duration_seconds", (upstream,))
+            for row in CODES.values():
+                for source in ("site", "proxy"):
+                    self._add("saywhy_errors_total", (upstream, "agent", row.code, str(row.status), source, "status"), 0)
+
+    def watch(self, name: str, read: Callable[[], Mapping[Key, float]]) -> None:
+        """Read the metric `name` from `read` (label values -> number) at each scrape. Raises KeyError for a name that
+        is not in the tables.
+        """
+        if name not in GAUGES and name not in COUNTERS:
+            raise KeyError(name)
+        self._watched[name] = read
+
+    def record(self, outcome: Outcome) -> None:
+        """Count one exchange."""
+        upstream = outcome.upstream
+        if upstream not in self._upstreams:
+            upstream = "other" if upstream else "none"
+        status = outcome.sent_status
+        key = (upstream, _CLASSES.get(status, "other"))
+        requests = self._requests
+        requests[key] = requests.get(key, 0) + 1
+        if outcome.original_status:
+            self._observe_upstream(upstream, outcome.upstream_duration)
+        if outcome.verdict is not None:
+            self._record_verdict(outcome, outcome.verdict, upstream)
+        elif status >= 400:
+            self._record_unread(outcome, upstream)
+
+    def _add(self, name: str, key: Key, amount: float) -> None:
+        counts = self._counts[name]
+        counts[key] = counts.get(key, 0) + amount
+
+    def _histogram_cell(self, name: str, key: Key) -> list[float]:
+        """One count for each bucket, one for what is over, and the sum."""
+        cells = self._buckets[name]
+        if key not in cells:
+            cells[key] = [0.0] * (len(HISTOGRAMS[name][2]) + 2)
+        return cells[key]
+
+    def _observe_upstream(self, upstream: str, seconds: float) -> None:
+        cell = self._upstream_buckets.get((upstream,))
+        if cell is None:
+            cell = self._histogram_cell("saywhy_upstream_duration_seconds", (upstream,))
+        cell[bisect_left(self._upstream_bounds, seconds)] += 1
+        cell[-1] += seconds
+
+    def _record_unread(self, outcome: Outcome, upstream: str) -> None:
+        """An error that nobody looked at: its status is all there is to say."""
+        status = outcome.sent_status
+        source = "proxy" if outcome.failure else "site"
+        label = STATUS_LABELS.get(status, "other")
+        self._add("saywhy_errors_total", (upstream, "other", code_for_status(status), label, source, "status"), 1)
+        if not outcome.failure:
+            self._add("saywhy_passthrough_total", ("not_agent",), 1)
+
+    def _record_verdict(self, outcome: Outcome, verdict: Verdict, upstream: str) -> None:
+        status = STATUS_LABELS.get(outcome.sent_status, "other")
+        caller = "agent" if verdict.caller.is_agent else "other"
+        if verdict.code or outcome.sent_status >= 400:
+            word = verdict.code or code_for_status(outcome.sent_status)
+            code = word if word in CODES else "other"
+            key = (upstream, caller, code, status, verdict.source, verdict.decided_by)
+            self._add("saywhy_errors_total", key, 1)
+        if verdict.rule:
+            self._hit(verdict.rule, "enforce")
+        for rule in verdict.shadow_rules:
+            self._hit(rule, "shadow")
+        self._record_action(outcome, verdict, upstream, status, caller)
+
+    def _hit(self, rule: str, mode: str) -> None:
+        # A rule that a reload took away while the exchange was under way makes no new series.
+        self._add("saywhy_rule_hits_total", (rule, self._rules[rule]) if rule in self._rules else ("other", mode), 1)
+
+    def _record_action(self, outcome: Outcome, verdict: Verdict, upstream: str, status: str, caller: str) -> None:
+        if verdict.action == "pass" and verdict.reason:
+            self._add("saywhy_passthrough_total", (verdict.reason if verdict.reason in PASS_REASONS else "other",), 1)
+        if caller == "agent" and verdict.source == "site" and verdict.decided_by == "status" and outcome.original_status >= 400:
+            self._add("saywhy_unmatched_errors_total", (upstream, status), 1)
+        if verdict.action == "rewrite" and verdict.source == "site":
+            sent = len(verdict.body or b"")
+            self._add("saywhy_original_bytes_total", (upstream,), verdict.original_bytes)
+            self._add("saywhy_sent_bytes_total", (upstream,), sent)
+            self._add("saywhy_tokens_saved_estimate_total", (upstream,), max(0, verdict.original_bytes - sent) // 4)
+        if outcome.rewrite_duration:
+            cell = self._histogram_cell("saywhy_rewrite_duration_seconds", ())
+            cell[bisect_left(HISTOGRAMS["saywhy_rewrite_duration_seconds"][2], outcome.rewrite_duration)] += 1
+            cell[-1] += outcome.rewrite_duration
+        for kind, count in verdict.redactions.items():
+            self._add_capped("saywhy_redactions_total", kind, count)
+        if verdict.fault:
+            self._add_capped("saywhy_faults_total", verdict.fault, 1)
+
+    def _add_capped(self, name: str, word: str, amount: float) -> None:
+        known = self._counts[name]
+        self._add(name, (word if (word,) in known or len(known) < _MAX_KINDS else "other",), amount)
+
+    def collect(self) -> Iterator[Metric]:
+        """All families, for prometheus_client."""
+        for name, (text, labels) in COUNTERS.items():
+            counter = CounterMetricFamily(name, text, labels=labels)
+            for key, count in self._now(name, self._counts[name]).items():
+                counter.add_metric(key, count)
+            yield counter
+        for name, (text, labels, bounds) in HISTOGRAMS.items():
+            yield self._histogram(name, text, labels, bounds)
+        for name, (text, labels) in GAUGES.items():
+            gauge = GaugeMetricFamily(name, text, labels=labels)
+            for key, number in self._now(name, {}).items():
+                gauge.add_metric(key, number)
+            yield gauge
+
+    def _now(self, name: str, counted: Mapping[Key, float]) -> Mapping[Key, float]:
+        return self._watched[name]() if name in self._watched else counted
+
+    def _histogram(self, name: str, text: str, labels: Key, bounds: tuple[float, ...]) -> HistogramMetricFamily:
+        family = HistogramMetricFamily(name, text, labels=labels)
+        for key, cell in self._buckets[name].items():
+            total, buckets = 0.0, []
+            for bound, count in zip((*bounds, inf), cell, strict=False):
+                total += count
+                buckets.append((_written(bound), total))
+            family.add_metric(key, buckets, sum_value=cell[-1])
+        return family
+
+
+def _written(bound: float) -> str:
+    """As OpenMetrics writes an upper bound: 1.0, +Inf."""
+    return "+Inf" if bound == inf else repr(float(bound))
+
+
+class ReloadGauges:
+    """The state of the settings in force, for the three `config` gauges."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.successful = True
+        self.loaded_at = time.time()
+        self.hash = ""
+        meter.watch("saywhy_config_last_reload_successful", lambda: {(): int(self.successful)})
+        meter.watch("saywhy_config_last_reload_success_timestamp_seconds", lambda: {(): self.loaded_at})
+        meter.watch("saywhy_config_info", lambda: {(self.hash,): 1})
+
+    def applied(self, digest: str) -> None:
+        """A set was put in force."""
+        self.successful, self.loaded_at, self.hash = True, time.time(), digest
+
+    def refused(self) -> None:
+        """A set was refused; the old one stays."""
+        self.successful = False

@@ -1,0 +1,191 @@
+"""Rule packs from folders: read all, check all, and only then make the rulebook.
+
+A folder of rules holds one folder a pack, each with `rules.yaml` and `examples/`; a folder that itself has a
+`rules.yaml` is one pack. `scrub` has its own shape and is not read here. A set with a mistake in it is no set: every
+mistake is collected, and none of its rules is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from saywhy.core.rules import Rulebook, RuleInfo
+from saywhy.core.rules.checks import flaws
+from saywhy.core.rules.rulebook import CompiledRule, Origin, compile_rule
+from saywhy.core.rules.shape import Pack, Rule
+from saywhy.edge.documents import Document, DocumentError, read_document
+from saywhy.edge.examples import Example, ExampleError, examples
+from saywhy.edge.rulefaults import RuleError, RuleErrors, from_faults, row, whole
+
+__all__ = [
+    "Example", "ExampleError", "LoadedPack", "RuleError", "RuleErrors", "examples", "load_rulebook", "pack_folders",
+    "read_packs", "shipped_rules",
+]  # fmt: skip
+
+FILE = "rules.yaml"
+_NOT_PACKS = frozenset({"scrub"})
+_MOST_PACKS = 500
+
+
+class LoadedPack(NamedTuple):
+    """A pack that was read: its models, and the document that knows their lines."""
+
+    pack: Pack
+    document: Document
+    origin: Origin
+
+
+def shipped_rules() -> Path:
+    """The folder of the packs that come with saywhy: in the wheel, else in the checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "rulepacks"
+    return installed if installed.is_dir() else package.parent.parent / "rules"
+
+
+def pack_folders(folder: Path) -> list[Path]:
+    """The folders of packs in `folder`, by name. Raises RuleErrors where it cannot be one."""
+    try:
+        if not folder.exists():
+            raise RuleErrors([whole(folder, "there is no such folder", "name one that is there, or remove it from the settings")])
+        if not folder.is_dir():
+            raise RuleErrors([whole(folder, "is a file, not a folder of packs", "name the folder that holds the packs")])
+        if (folder / FILE).exists():
+            return [folder]
+        found = sorted(
+            entry for entry in folder.iterdir()
+            if not entry.name.startswith(".") and entry.name not in _NOT_PACKS and entry.is_dir()
+        )  # fmt: skip
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise RuleErrors([whole(folder, f"cannot be read ({reason})", "give the process the right to read it")]) from None
+    if not found:
+        raise RuleErrors([whole(folder, f"holds no pack (<pack>/{FILE})", "add one, or remove the folder from the settings")])
+    if len(found) > _MOST_PACKS:
+        raise RuleErrors([whole(folder, f"holds {len(found)} folders", f"keep at most {_MOST_PACKS} packs in one folder")])
+    return found
+
+
+def read_packs(folders: Iterable[Path]) -> list[LoadedPack]:
+    """Every pack of `folders`, in order. Raises RuleErrors with every mistake in every file."""
+    errors: list[RuleError] = []
+    packs: list[LoadedPack] = []
+    shipped = shipped_rules()
+    for folder in folders:
+        origin: Origin = "shipped" if _same(folder, shipped) else "site"
+        try:
+            found = pack_folders(folder)
+        except RuleErrors as mistakes:
+            errors.extend(mistakes.errors)
+            continue
+        for place in found:
+            try:
+                packs.append(_read_pack(place, origin, named=place != folder))
+            except RuleErrors as mistakes:
+                errors.extend(mistakes.errors)
+    errors.extend(_twice(packs))
+    if errors:
+        raise RuleErrors(errors)
+    return packs
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.resolve() == other.resolve()
+    except OSError:
+        return False
+
+
+def _read_pack(folder: Path, origin: Origin, *, named: bool) -> LoadedPack:
+    path = folder / FILE
+    if not path.exists():
+        raise RuleErrors([whole(folder, f"has no {FILE}", "add it, or move the folder elsewhere")])
+    try:
+        document = read_document(path)
+    except DocumentError as error:
+        message, _, remedy = error.message.rstrip(".").partition("; ")
+        raise RuleErrors([whole(path, message, remedy or "mend it", line=error.line)]) from None
+    if not isinstance(document.value, dict):
+        raise RuleErrors([whole(path, "holds no pack", "write pack, about and rules")])
+    try:
+        pack = Pack.model_validate(document.value)
+    except ValidationError as error:
+        raise RuleErrors(from_faults(document, error.errors(include_url=False))) from None
+    errors = list(_mistakes(pack, document))
+    if named and pack.pack != folder.name:
+        errors.append(row(document, ("pack",), f"{pack.pack!r} lies in the folder {folder.name!r}", "give both the same name"))
+    if errors:
+        raise RuleErrors(errors)
+    return LoadedPack(pack, document, origin)
+
+
+def _mistakes(pack: Pack, document: Document) -> Iterator[RuleError]:
+    first: dict[str, int] = {}
+    for place, rule in enumerate(pack.rules):
+        here: tuple[str | int, ...] = ("rules", place)
+        if rule.id in first:
+            line = document.line(("rules", first[rule.id], "id"))
+            yield row(document, (*here, "id"), f"the id is taken (line {line})", "give every rule of a pack its own")
+        first.setdefault(rule.id, place)
+        for flaw in flaws(rule):
+            yield row(document, (*here, *flaw.path), flaw.message, flaw.remedy)
+
+
+def _twice(packs: Iterable[LoadedPack]) -> Iterator[RuleError]:
+    first: dict[str, LoadedPack] = {}
+    for loaded in packs:
+        name = loaded.pack.pack
+        if name in first:
+            other = first[name].document.path
+            yield row(loaded.document, ("pack",), f"the name {name!r} is taken by {other}", "rename one; to change single rules, disable them by name")
+        first.setdefault(name, loaded)
+
+
+def load_rulebook(
+    folders: Sequence[Path],
+    *,
+    disable: Iterable[str] = (),
+    shadow: Iterable[str] = (),
+    packs: Sequence[str] | None = None,
+) -> Rulebook:
+    """All rules of `folders` in their order. `disable` and `shadow` name rules (pack/id); `packs` names the packs that
+    count where a route says nothing (else: all but the opt-in ones). Raises RuleErrors with every mistake.
+    """
+    loaded = read_packs(folders)
+    disabled, shadowed = frozenset(disable), frozenset(shadow)
+    rules = [(_info(one, place, rule, shadowed), rule) for one in loaded for place, rule in enumerate(one.pack.rules)]
+    errors = list(_unknown("rules.disable", disabled, [info.name for info, _ in rules]))
+    errors += _unknown("rules.shadow", shadowed, [info.name for info, _ in rules])
+    errors += _unknown("rules.packs", frozenset(packs or ()), [one.pack.pack for one in loaded])
+    if errors:
+        raise RuleErrors(errors)
+    compiled: list[CompiledRule] = [compile_rule(rule, info) for info, rule in rules if info.name not in disabled]
+    return Rulebook(compiled, packs=None if packs is None else tuple(packs))
+
+
+def _info(loaded: LoadedPack, place: int, rule: Rule, shadowed: frozenset[str]) -> RuleInfo:
+    pack = loaded.pack
+    return RuleInfo(
+        pack=pack.pack,
+        id=rule.id,
+        code=rule.then.code,
+        mode="shadow" if f"{pack.pack}/{rule.id}" in shadowed else rule.mode,
+        opt_in=pack.opt_in,
+        about=" ".join(rule.about.split()),
+        file=str(loaded.document.path),
+        line=loaded.document.line(("rules", place)),
+        origin=loaded.origin,
+        on_success=rule.on_success or "",
+        outranks_failure=rule.outranks_failure,
+    )
+
+
+def _unknown(key: str, names: frozenset[str], known: Sequence[str]) -> Iterator[RuleError]:
+    for name in sorted(names - set(known)):
+        near = get_close_matches(name, known, n=1)
+        remedy = f'did you mean "{near[0]}"?' if near else "see `saywhy rules` for what there is"
+        yield RuleError("settings", 0, "", key, f"{name!r} is nothing among the rules", remedy)

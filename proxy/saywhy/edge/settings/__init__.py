@@ -1,0 +1,44 @@
+"""The settings: what an operator may write, and reading it from a file, the environment and flags.
+
+sections  the models: names, units, defaults, why
+addresses listen addresses
+faults    what is wrong, in sentences with file, line, key and remedy
+crosscheck what spans sections; settings -> Routes
+sources   the layers, and the origin of every value
+reference the generated table of all settings
+
+Route through it: `load` -> `Loaded` (settings and origins), or `SettingsError`.
+"""
+
+from saywhy.edge.settings.addresses import Address, parse_address
+from saywhy.edge.settings.crosscheck import to_routes
+from saywhy.edge.settings.faults import Problem, SettingsError
+from saywhy.edge.settings.sections import (
+    Deadlines,
+    Forwarding,
+    Limits,
+    Log,
+    Route,
+    Rules,
+    Settings,
+    Upstream,
+)
+from saywhy.edge.settings.sources import Loaded, load
+
+__all__ = [
+    "Address",
+    "Deadlines",
+    "Forwarding",
+    "Limits",
+    "Loaded",
+    "Log",
+    "Problem",
+    "Route",
+    "Rules",
+    "Settings",
+    "SettingsError",
+    "Upstream",
+    "load",
+    "parse_address",
+    "to_routes",
+]

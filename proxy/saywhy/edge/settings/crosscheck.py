@@ -1,0 +1,67 @@
+"""What spans two sections: routes and the upstreams that they name; and the settings as the core's Routes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from saywhy.core.policy import Policy, Routes
+from saywhy.edge.settings.faults import Path, Problem, dotted, origin_of
+from saywhy.edge.settings.sections import Route, Settings
+
+
+def default_upstream(settings: Settings) -> str:
+    """The upstream of routes that name none: the one called default, else the only one, else empty."""
+    names = list(settings.upstreams)
+    return "default" if "default" in names else names[0] if len(names) == 1 else ""
+
+
+def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]:
+    """Every route must lead to an upstream, and be reachable."""
+    problems: list[Problem] = []
+    unconditional: int | None = None
+
+    def complain(path: Path, message: str) -> None:
+        problems.append(Problem(origin_of(path, origins), dotted(path), message))
+
+    for place, route in enumerate(settings.routes):
+        if unconditional is not None:
+            complain(("routes", place), f"can never be reached: routes[{unconditional}] matches everything; move it up.")
+        elif not route.host and not route.path:
+            unconditional = place
+        if route.upstream and route.upstream not in settings.upstreams:
+            near = get_close_matches(route.upstream, settings.upstreams, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"add it to upstreams ({', '.join(settings.upstreams) or 'there are none'})."
+            complain(("routes", place, "upstream"), f"is {route.upstream!r}, which is not among upstreams; {remedy}")
+        elif not route.upstream and len(settings.upstreams) > 1 and not default_upstream(settings):
+            complain(("routes", place, "upstream"), f"is missing; name one of {', '.join(settings.upstreams)}.")
+    return problems
+
+
+def _policy(route: Route, place: int, settings: Settings) -> Policy:
+    return Policy(
+        name=route.name or (f"route-{place}" if place else "default"),
+        upstream=route.upstream or default_upstream(settings) or "default",
+        host=tuple(host.lower() for host in route.host),
+        path=route.path,
+        callers=route.callers,
+        structured_errors=route.structured_errors,
+        signed_browsers=route.signed_browsers,
+        useragents=route.useragents,
+        scrub=route.scrub,
+        packs=route.packs,
+        mode=route.mode,
+        passthrough_paths=route.passthrough_paths,
+        public_url=settings.public_url,
+    )
+
+
+def to_routes(settings: Settings) -> Routes:
+    """The routes as the core takes them. What no route matches goes to the default upstream; where there is none, to
+    nobody (404).
+    """
+    policies = [_policy(route, place, settings) for place, route in enumerate(settings.routes, 1)]
+    open_end = not policies or policies[-1].host or policies[-1].path
+    if open_end and (default_upstream(settings) or not policies):
+        policies.append(_policy(Route(), 0, settings))
+    return Routes(tuple(policies))

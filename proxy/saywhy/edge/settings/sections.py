@@ -1,0 +1,224 @@
+"""The sections of the settings as frozen models: name, unit in the name, default, and in the description why.
+
+What spans two sections (a route that names an upstream) is checked in `crosscheck`, not here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from saywhy.edge.settings.addresses import parse_address
+
+
+def _as_words(value: Any) -> Any:
+    """One word, or words with commas between, for a list: how lists are written in the environment."""
+    if isinstance(value, str):
+        return tuple(word.strip() for word in value.split(",") if word.strip())
+    return value
+
+
+def _off_is_a_word(value: Any) -> Any:
+    """YAML 1.1 reads a bare `off` as false; where `off` is one of the words, it was meant."""
+    return "off" if value is False else value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_as_words)]
+Folders = Annotated[tuple[Path, ...], BeforeValidator(_as_words)]
+Mode = Annotated[Literal["enforce", "shadow", "off"], BeforeValidator(_off_is_a_word)]
+Scrub = Annotated[Literal["agents", "everyone", "off"], BeforeValidator(_off_is_a_word)]
+
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
+"""A field name (RFC 9110 5.6.2), shorter than any that servers refuse."""
+
+
+class Section(BaseModel):
+    """Frozen; a key that is not a field is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Limits(Section):
+    """Sizes in bytes unless the name says otherwise. Each default argues itself in the description."""
+
+    head_bytes: int = Field(default=65536, ge=1024, description="One header section, either side. Sites with OIDC cookies need 64 KiB.")
+    line_bytes: int = Field(default=16384, ge=512, description="One line of a header section, the request line included.")
+    fields_count: int = Field(default=200, ge=10, description="Header fields in one section.")
+    held_body_bytes: int = Field(default=262144, ge=1024, description="How much of an agent's error page is read, as it comes on the wire. An error page and its report fit in 256 KiB.")
+    held_bytes_budget: int = Field(default=33554432, ge=65536, description="All bodies held at one time; over it, the status decides.")
+    upstream_connections: int = Field(default=256, ge=1, description="Connections to one site, idle and busy.")
+    upstream_waiting: int = Field(default=1024, ge=0, description="Exchanges that may wait for one; the next gets 503.")
+    caller_connections: int = Field(default=10000, ge=1, description="Connections from callers; the next is closed.")
+    pipelined_requests: int = Field(default=16, ge=1, description="Requests read ahead on one connection before reading pauses.")
+    stream_buffer_bytes: int = Field(default=65536, ge=4096, description="Bytes in flight per direction before the sender is paused.")
+
+
+class Deadlines(Section):
+    """Durations in seconds."""
+
+    connect_seconds: float = Field(default=5, gt=0, description="Until a connection to the site stands.")
+    first_byte_seconds: float = Field(default=60, gt=0, description="From the last byte of the request to the head of the answer.")
+    idle_seconds: float = Field(default=60, gt=0, description="Without a byte in either direction in the middle of a message.")
+    tunnel_idle_seconds: float = Field(default=3600, gt=0, description="Without a byte in a tunnel (WebSocket).")
+    request_head_seconds: float = Field(default=15, gt=0, description="For a caller to send a whole request head.")
+    caller_keepalive_seconds: float = Field(default=75, gt=0, description="An idle connection of a caller.")
+    upstream_keepalive_seconds: float = Field(default=30, gt=0, description="An idle pooled connection to the site.")
+    drain_seconds: float = Field(default=2, ge=0, description="After SIGTERM: not ready, still accepting, so that balancers notice.")
+    shutdown_seconds: float = Field(default=25, ge=0, description="For exchanges in flight to finish after that.")
+
+
+class Upstream(Section):
+    """One site. In a file a bare URL will do."""
+
+    url: str = Field(description="http://host[:port], https://host[:port] or unix:/path; no path, no credentials.")
+
+    @field_validator("url")
+    @classmethod
+    def _usable(cls, url: str) -> str:
+        if url.startswith("unix:"):
+            if not url.removeprefix("unix:").startswith("/"):
+                raise ValueError("a Unix socket needs an absolute path; write unix:/run/site.sock")
+            return url
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("it must be a URL; write http://host:port, https://host:port or unix:/path")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("credentials do not belong in it; write the host and port alone")
+        if parts.path not in ("", "/") or parts.query or parts.fragment:
+            raise ValueError("a path cannot be put before the site's own paths; write the scheme, host and port alone")
+        try:
+            parts.port  # noqa: B018 - reading it is the check
+        except ValueError:
+            raise ValueError("its port must be a number from 1 to 65535") from None
+        return url.rstrip("/")
+
+
+class Forwarding(Section):
+    """What the site is told about the caller."""
+
+    trusted_proxies: Words = Field(default=(), description="Addresses and networks whose X-Forwarded-* and Forwarded are believed.")
+    style: Literal["x-forwarded", "forwarded"] = Field(default="x-forwarded", description="x-forwarded or forwarded (RFC 7239).")
+    via: bool = Field(default=False, description="Add Via. Off: on requests it turns nginx's gzip off, and so changes browsers' bytes.")
+    request_id_field: str = Field(default="x-request-id", description="Sent to the site unless the caller sent one.")
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for proxy in proxies:
+            try:
+                ipaddress.ip_network(proxy, strict=False)
+            except ValueError:
+                raise ValueError(f"{proxy!r} is no address or network; write 10.0.0.0/8, 192.0.2.7 or fd00::/8") from None
+        return proxies
+
+    @field_validator("request_id_field")
+    @classmethod
+    def _field_name(cls, name: str) -> str:
+        if not _TOKEN.fullmatch(name):
+            raise ValueError("a field name is letters, digits and dashes, at most 64; write x-request-id")
+        return name
+
+
+class Route(Section):
+    """One route; the first whose host and path match wins. Globs: `*` is any run of characters."""
+
+    name: str = Field(default="", max_length=64, description="For messages alone; without one a route is called by its place.")
+    host: Words = Field(default=(), description="Host globs, without port. None: every host.")
+    path: Words = Field(default=(), description="Globs over the raw path without query. None: every path.")
+    upstream: str = Field(default="", description="A name of `upstreams`. May be left out where there is one alone, or one called default.")
+    callers: Literal["detect", "everyone", "nobody"] = Field(default="detect", description="Who gets envelopes. `everyone` is for hosts that only agents reach.")
+    structured_errors: Literal["keep", "envelope"] = Field(default="keep", description="The site's own JSON errors, for callers known by Accept alone: its apps read them.")
+    signed_browsers: Literal["headers", "envelope"] = Field(default="headers", description="Signed agents that drive a browser: headers alone, so that a person's view stays whole.")
+    useragents: bool = Field(default=False, description="Also known by User-Agent. Off: the word is easily borrowed.")
+    scrub: Scrub = Field(default="agents", description="Whose errors lose traces and secrets. `everyone` changes browsers' bytes too.")
+    packs: Words | None = Field(default=None, description="Rule packs in the order tried. None: every pack that is not opt-in.")
+    mode: Mode = Field(default="enforce", description="shadow counts and logs what would have been done, and sends the original.")
+    passthrough_paths: Words = Field(default=(), description="Path globs that are never looked at.")
+
+
+class Rules(Section):
+    """Where rules come from."""
+
+    folders: Folders = Field(default=(), description="Folders of rule packs; relative ones are taken from the settings file's folder.")
+    shipped: bool = Field(default=True, description="Also the packs that come with saywhy; yours are asked first.")
+    packs: Words | None = Field(default=None, description="Packs in the order tried, for routes that name none. None: every pack that is not opt-in.")
+    disable: Words = Field(default=(), description="Rules that are never tried, as pack/id.")
+    shadow: Words = Field(default=(), description="Rules that are tried and counted and never answer, as pack/id.")
+
+
+class Log(Section):
+    """Exchanges go to standard output, events of the process to standard error."""
+
+    format: Literal["auto", "json", "text"] = Field(default="auto", description="auto is text on a terminal, else one JSON line an exchange.")
+    level: Literal["info", "warning", "error"] = Field(default="info", description="warning leaves out what went well; error leaves the proxy's own failures.")
+
+
+def _as_listeners(value: Any) -> Any:
+    return _as_words(value) if isinstance(value, str) else value
+
+
+def _check_listeners(listeners: tuple[str, ...]) -> tuple[str, ...]:
+    for one in listeners:
+        parse_address(one)
+    return listeners
+
+
+def _bare_urls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: {"url": one} if isinstance(one, str) else one for name, one in value.items()}
+
+
+class Settings(Section):
+    """All settings. Empty `admin` switches the admin port off; `upstreams` is name -> site."""
+
+    listen: Annotated[tuple[str, ...], BeforeValidator(_as_listeners)] = Field(
+        default=("127.0.0.1:8080",), min_length=1, description="host:port, [v6]:port, :port (every address) or unix:/path; several with commas. Loopback: nobody is reached by accident."
+    )
+    admin: str = Field(default="127.0.0.1:9180", description="Health, reload and metrics, as `listen`; empty switches it off. Loopback: reload is not for callers.")
+    public_url: str = Field(default="", description="How the outside reaches this proxy; makes problem+json's `type` absolute.")
+    upstreams: Annotated[dict[str, Upstream], BeforeValidator(_bare_urls)] = Field(default_factory=dict, description="Name -> URL of a site. `--upstream` sets the one called default.")
+    routes: tuple[Route, ...] = Field(default=(), description="Routes by host and path. None: everything goes to the default upstream.")
+    rules: Rules = Field(default_factory=Rules, description="Where rules come from.")
+    limits: Limits = Field(default_factory=Limits, description="Sizes and counts.")
+    deadlines: Deadlines = Field(default_factory=Deadlines, description="Durations.")
+    forwarding: Forwarding = Field(default_factory=Forwarding, description="What the site is told about the caller.")
+    log: Log = Field(default_factory=Log, description="What is written down.")
+
+    @field_validator("listen")
+    @classmethod
+    def _listen(cls, listeners: tuple[str, ...]) -> tuple[str, ...]:
+        return _check_listeners(listeners)
+
+    @field_validator("admin", mode="before")
+    @classmethod
+    def _admin_off(cls, admin: Any) -> Any:
+        return "" if admin is False or admin is None or admin == "off" else admin
+
+    @field_validator("admin")
+    @classmethod
+    def _admin(cls, admin: str) -> str:
+        _check_listeners((admin,) if admin else ())
+        return admin
+
+    @field_validator("public_url")
+    @classmethod
+    def _absolute(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment):
+            raise ValueError("it must be an absolute URL; write https://shop.example")
+        return url.rstrip("/")
+
+    @field_validator("upstreams")
+    @classmethod
+    def _names(cls, upstreams: dict[str, Upstream]) -> dict[str, Upstream]:
+        for name in upstreams:
+            # The name is a metric label and a word in the log: short, and nothing that needs quoting there.
+            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", name):
+                raise ValueError(f"{name!r} cannot be an upstream's name; use letters, digits, dots and dashes, at most 63")
+        return upstreams

@@ -1,0 +1,173 @@
+"""Where settings come from: one YAML file, then the environment, then flags; each value remembers its origin.
+
+Nothing else in the package looks at the environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from saywhy.edge.documents import Document, DocumentError, read_document
+from saywhy.edge.settings.crosscheck import crosscheck
+from saywhy.edge.settings.faults import Path, Problem, SettingsError, dotted, problems_from
+from saywhy.edge.settings.sections import Settings
+
+PREFIX = "SAYWHY_"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings and where each value was written (path -> origin); what is not there is a default."""
+
+    settings: Settings
+    origins: Mapping[Path, str] = field(default_factory=dict)
+    file: FilePath | None = None
+
+    def effective(self) -> Iterator[tuple[str, Any, str]]:
+        """(key, value, origin) of every setting, defaults included. Nothing in it is secret."""
+        yield from _leaves(self.settings, (), self.origins)
+
+
+def _leaves(value: Any, path: Path, origins: Mapping[Path, str]) -> Iterator[tuple[str, Any, str]]:
+    if isinstance(value, BaseModel):
+        items: Iterator[tuple[str | int, Any]] = ((name, getattr(value, name)) for name in type(value).model_fields)
+    elif isinstance(value, dict) and value:
+        items = iter(value.items())
+    elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
+        items = enumerate(value)
+    else:
+        plain = [str(one) for one in value] if isinstance(value, tuple) else value
+        yield dotted(path), plain, origins.get(path, "default")
+        return
+    for key, one in items:
+        yield from _leaves(one, (*path, key), origins)
+
+
+class _Layers:
+    """The tree that grows from layer to layer, and who wrote what."""
+
+    def __init__(self) -> None:
+        self.tree: dict[str, Any] = {}
+        self.origins: dict[Path, str] = {}
+        self.problems: list[Problem] = []
+
+    def put(self, path: Path, value: Any, origin: str) -> None:
+        """Set one value; what a lower layer wrote at or below the path is forgotten."""
+        value = _spelt_out(path, value)
+        node = self.tree
+        for depth, step in enumerate(path[:-1], 1):
+            below = node.setdefault(str(step), {})
+            if not isinstance(below, dict):
+                below = node[str(step)] = {}  # the lower layer wrote a plain value where this one goes deeper
+                self.origins.pop(path[:depth], None)
+            node = below
+        node[str(path[-1])] = value
+        for old in [old for old in self.origins if old[: len(path)] == path]:
+            del self.origins[old]
+        self._mark(value, path, lambda _: origin)
+
+    def put_document(self, document: Document) -> None:
+        """The whole of a file, each key with its line."""
+        if not isinstance(document.value, dict):
+            if document.value is not None:
+                self.problems.append(Problem(str(document.path), "", "is no mapping; write `key: value` lines."))
+            return
+        self.tree = _spelt_out((), _copy(document.value))
+        self._mark(self.tree, (), lambda path: f"{document.path}:{document.line(path)}")
+
+    def _mark(self, value: Any, path: Path, origin: Callable[[Path], str]) -> None:
+        """Remember the origin of `value` and of all below it."""
+        if path:
+            self.origins[path] = origin(path)
+        below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, one in below:
+            self._mark(one, (*path, key), origin)
+
+
+def _spelt_out(path: Path, value: Any) -> Any:
+    """A bare URL of an upstream as `{url: URL}`, so that layers meet at the same key however each wrote it."""
+    if path == ("upstreams",) and isinstance(value, dict):
+        return {name: _spelt_out((*path, name), one) for name, one in value.items()}
+    if path == () and isinstance(value, dict):
+        return {key: _spelt_out((key,), one) if key == "upstreams" else one for key, one in value.items()}
+    return {"url": value} if path[:1] == ("upstreams",) and len(path) == 2 and isinstance(value, str) else value
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _copy(one) for key, one in value.items()}
+    return [_copy(one) for one in value] if isinstance(value, list) else value
+
+
+def _from_file(layers: _Layers, file: FilePath) -> None:
+    try:
+        document = read_document(file)
+    except DocumentError as wrong:
+        raise SettingsError([Problem("", "", str(wrong))]) from None
+    layers.put_document(document)
+    rules = layers.tree.get("rules")
+    folders = rules.get("folders") if isinstance(rules, dict) else None
+    if isinstance(rules, dict) and isinstance(folders, list | str):
+        listed = folders.split(",") if isinstance(folders, str) else folders
+        # Taken from the file's folder: a mounted settings file and its rules move together.
+        rules["folders"] = [str(file.parent / one.strip()) if isinstance(one, str) else one for one in listed]
+
+
+def _from_environment(layers: _Layers, environ: Mapping[str, str]) -> None:
+    """`SAYWHY_SECTION__KEY`, and `SAYWHY__KEY` for the keys at the top. Names without `__` are not ours: Kubernetes
+    sets SAYWHY_PORT and the like for a Service called saywhy.
+    """
+    for name in sorted(environ):
+        rest = name.removeprefix(PREFIX)
+        if rest == name:
+            continue
+        if rest.startswith("_"):
+            path: Path = tuple(rest[1:].lower().split("__"))
+        elif "__" in rest:
+            path = tuple(rest.lower().split("__"))
+        else:
+            continue
+        if not all(path):
+            layers.problems.append(Problem(name, "", "is not a setting; write SAYWHY_SECTION__KEY."))
+            continue
+        text = environ[name]
+        if text[:1] in ("[", "{"):
+            try:
+                layers.put(path, json.loads(text), name)
+                continue
+            except ValueError:
+                if text.startswith("{"):
+                    layers.problems.append(Problem(name, dotted(path), "begins like JSON and is none; check its quotes."))
+                    continue
+        layers.put(path, text, name)
+
+
+def load(
+    file: FilePath | None = None,
+    *,
+    flags: Mapping[Path, tuple[str, Any]] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Loaded:
+    """Read all layers. `flags` is path -> (the flag's name, value). Raises SettingsError with every problem found."""
+    layers = _Layers()
+    if file is not None:
+        _from_file(layers, file)
+    _from_environment(layers, os.environ if environ is None else environ)
+    for path, (flag, value) in (flags or {}).items():
+        layers.put(path, value, flag)
+    try:
+        settings = Settings.model_validate(layers.tree)
+    except ValidationError as wrong:
+        found = problems_from(wrong.errors(include_url=False), layers.origins)
+        raise SettingsError([*layers.problems, *found]) from None
+    problems = [*layers.problems, *crosscheck(settings, layers.origins)]
+    if problems:
+        raise SettingsError(problems)
+    return Loaded(settings, layers.origins, file)

@@ -1,0 +1,328 @@
+"""The caller's side: one connection of a caller, its requests answered in order, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import time
+from typing import TYPE_CHECKING, Final, cast
+
+from saywhy.core.failures import look_up
+from saywhy.core.model import Fields, Outcome, Request
+from saywhy.relay.answers import composed, continued
+from saywhy.relay.exchange import Exchange
+from saywhy.relay.forwarded import Peer
+from saywhy.relay.framing import request_framing
+from saywhy.relay.head import read_request
+from saywhy.relay.lines import CRLF, HEAD_END, BadHead, pair
+
+if TYPE_CHECKING:
+    from saywhy.relay.relay import Relay
+
+_LINGER_SECONDS: Final = 2.0
+"""How long a caller that is still sending may go on before it is cut off: an early answer must reach it first."""
+
+_HARD: Final = struct.pack("ii", 1, 0)
+_SAFE_FIELDS: Final = frozenset((b"accept", b"user-agent", b"sec-fetch-mode"))
+
+
+class Downstream(asyncio.Protocol):
+    """One caller's connection. `exchange` is the one being answered; what is read ahead of it waits in `_ahead`."""
+
+    __slots__ = (
+        "_ahead", "_closing", "_framing", "_paused", "_pumping", "_searched", "deadline", "exchange", "peer", "relay",
+        "slow", "transport",
+    )  # fmt: skip
+
+    def __init__(self, relay: Relay) -> None:
+        self.relay = relay
+        self.exchange: Exchange | None = None
+        self._framing = request_framing()
+        self._ahead = bytearray()
+        self._searched = 0
+        self._closing = False
+        self._paused = False
+        self._pumping = False
+        self.slow = False
+        self.deadline = 0.0
+        self.peer: Peer = cast(Peer, None)
+        self.transport: asyncio.Transport = cast(asyncio.Transport, None)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A caller connects."""
+        self.transport = cast(asyncio.Transport, transport)
+        name = transport.get_extra_info("peername")
+        tls = transport.get_extra_info("ssl_object") is not None
+        self.peer = self.relay.onward.peer(str(name[0]) if isinstance(name, tuple) else "", tls)
+        self.transport.set_write_buffer_limits(high=self.relay.limits.stream_buffer_bytes)
+        self.deadline = self.relay.sweep.now + self.relay.wait_keepalive
+        self.relay.joined(self)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is owed to the caller."""
+        return self.exchange is None and not self._ahead
+
+    def data_received(self, data: bytes) -> None:
+        """A segment of the caller's."""
+        exchange = self.exchange
+        if exchange is None:
+            if self._closing:
+                return
+            if self._ahead:
+                self._more_of_a_head(data)
+            else:
+                self._pump(data)
+        elif self._framing.done:
+            self._read_ahead(data)
+        else:
+            try:
+                stop = self._framing.take(data)
+            except BadHead:
+                self._spoilt(exchange)
+                return
+            if stop < len(data):
+                self._read_ahead(data[stop:])
+                data = data[:stop]
+            exchange.body(data, self._framing.done)
+
+    def _read_ahead(self, data: bytes) -> None:
+        """Pipelined requests (RFC 9112 9.3.2) wait, a bounded number of them: then the caller does."""
+        self._ahead += data
+        limits = self.relay.limits
+        if len(self._ahead) > limits.head_bytes or self._ahead.count(HEAD_END) > limits.pipelined_requests:
+            self.pause()
+
+    def _more_of_a_head(self, data: bytes) -> None:
+        self._ahead += data
+        if self._ahead.find(HEAD_END, max(0, self._searched - 3)) < 0:
+            self._searched = len(self._ahead)
+            if len(self._ahead) > self.relay.limits.head_bytes:
+                self._refuse_unread("head_too_large")
+            return
+        whole = bytes(self._ahead)
+        self._ahead.clear()
+        self._pump(whole)
+
+    def _pump(self, data: bytes) -> None:
+        """Take requests off `data` until one is in flight; what is left waits."""
+        if self._pumping:
+            self._ahead += data
+            return
+        self._pumping = True
+        at = 0
+        size = len(data)
+        while at < size and self.exchange is None and not self._closing:
+            end = data.find(HEAD_END, at)
+            if data[at] in b"\r\n":
+                # RFC 9112 2.2: empty lines before a request line are skipped.
+                at += 2 if data.startswith(CRLF, at) else size
+                if at > size:
+                    self._refuse_unread("http_request_error")
+                continue
+            if end < 0 or end - at > self.relay.limits.head_bytes:
+                self._partial(data[at:], end >= 0)
+                at = size
+                break
+            at = self._request(data, at, end + 4)
+        if at < size and not self._closing:
+            self._ahead[:0] = data[at:]
+        self._pumping = False
+
+    def _partial(self, data: bytes, whole: bool) -> None:
+        if whole or len(data) > self.relay.limits.head_bytes:
+            self._refuse_unread("head_too_large")
+        elif not data[:1].isalpha():
+            self._refuse_unread("http_request_error")  # no method begins so: TLS to a plain port, or noise
+        else:
+            if not self._ahead:
+                self.deadline = self.relay.sweep.now + self.relay.wait_head
+            self._ahead += data
+            self._searched = len(self._ahead)
+
+    def _request(self, data: bytes, start: int, end: int) -> int:
+        """One request out of `data`; the offset where its part of `data` ends."""
+        relay = self.relay
+        if start or end < len(data):
+            raw = data[start:end]
+        else:
+            raw = data
+        try:
+            head = read_request(raw, relay.onward.names, relay.limits, trusted=self.peer.trusted)
+            if start:
+                data = data[start:]
+            size = end - start
+            stop = self._framing.begin(data, size, head.kind, head.length, shown=head.shown)
+        except BadHead as bad:
+            self._refuse(raw, bad.token)
+            return end
+        relay.requests_count += 1
+        relay.inflight += 1
+        exchange = self.exchange = Exchange(self, head, data[size:stop] if stop > size else b"", self._framing.done)
+        exchange.begin()
+        return start + stop
+
+    def finished(self, keep: bool) -> None:
+        """The exchange is over; go on with the next request, or close."""
+        self.exchange = None
+        self.relay.inflight -= 1
+        if not keep or self._closing:
+            self._close()
+            return
+        self.deadline = self.relay.sweep.now + self.relay.wait_keepalive
+        self.resume()
+        if self._ahead and not self._pumping:
+            data = bytes(self._ahead)
+            self._ahead.clear()
+            self._pump(data)
+
+    def drop(self, *, hard: bool) -> None:
+        """Cut the caller off in the middle of an answer; `hard`: by a reset, where a plain end would look complete."""
+        if self.exchange is not None:
+            self.exchange = None
+            self.relay.inflight -= 1
+        self._closing = True
+        if hard:
+            raw = self.transport.get_extra_info("socket")
+            if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _HARD)
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+    def hand_over(self) -> bytes:
+        """This connection becomes a tunnel's; what the caller sent ahead is returned."""
+        self.exchange = None
+        self.relay.inflight -= 1
+        self.relay.left(self)
+        self.resume()
+        first = bytes(self._ahead)
+        self._ahead.clear()
+        return first
+
+    def _spoilt(self, exchange: Exchange) -> None:
+        """The request's body is not what its framing said: nothing of this segment has been sent on."""
+        self._framing.done = False
+        exchange.spoilt()
+
+    def _refuse_unread(self, token: str) -> None:
+        self._ahead.clear()
+        self._refuse(b"", token)
+
+    def _refuse(self, raw: bytes, token: str) -> None:
+        """Answer a request that could not be read, and close: nobody knows where the next one would begin."""
+        relay = self.relay
+        relay.requests_count += 1
+        request = _what_is_safe(raw, self.peer.scheme)
+        verdict = relay.normalizer.fail(request, token, now=time.time())
+        answer = composed(verdict, None, request.method == "HEAD", continued(False, False))
+        self.transport.write(answer)
+        relay.recorder.record(
+            Outcome(
+                time.time(),
+                request.method,
+                "",
+                "",
+                "",
+                relay.onward.request_id().decode(),
+                "",
+                0,
+                verdict.status,
+                len(raw),
+                len(answer),
+                0.0,
+                0.0,
+                0.0,
+                verdict,
+                look_up(token).token,
+            )
+        )
+        self._framing.done = False
+        self._close()
+
+    def _close(self) -> None:
+        """Close once everything is sent. To a caller that is still sending, a plain close would be a reset that may
+        overtake the answer (RFC 9112 9.6): half-close, read on for a moment, then close.
+        """
+        self._closing = True
+        unread = bool(self._ahead) or not self._framing.done
+        self._ahead.clear()
+        if unread and self.transport.can_write_eof() and not self.transport.is_closing():
+            self.resume()
+            self.transport.write_eof()
+            self.deadline = self.relay.sweep.now + _LINGER_SECONDS
+        else:
+            self.transport.close()
+
+    def check(self, now: float) -> None:
+        """The sweep looks at this connection."""
+        if self.exchange is not None:
+            if self.exchange.deadline < now:
+                self.exchange.overdue(now)
+        elif self.deadline < now:
+            if self._ahead and not self._closing:
+                self._refuse_unread("request_timeout")
+            elif self._closing:
+                self.transport.abort()
+            else:
+                self._closing = True
+                self.transport.close()
+
+    def pause(self) -> None:
+        """Read no more until resumed."""
+        if not self._paused:
+            self._paused = True
+            self.transport.pause_reading()
+
+    def resume(self) -> None:
+        """Read on."""
+        if self._paused:
+            self._paused = False
+            if not self.transport.is_closing():
+                self.transport.resume_reading()
+
+    def pause_writing(self) -> None:
+        """The caller does not keep up: the site has to wait."""
+        self.slow = True
+        if self.exchange is not None:
+            self.exchange.caller_is_slow()
+
+    def resume_writing(self) -> None:
+        """The caller keeps up again."""
+        self.slow = False
+        if self.exchange is not None:
+            self.exchange.caller_keeps_up()
+
+    def eof_received(self) -> None:
+        """The caller has closed its side, which here means that it left (as it does to nginx): the transport closes."""
+        if self.exchange is not None:
+            self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Gone: so is the reason for whatever was under way."""
+        self.relay.left(self)
+        self._closing = True
+        exchange, self.exchange = self.exchange, None
+        if exchange is not None:
+            self.relay.inflight -= 1
+            exchange.caller_left()
+
+    def close(self) -> None:
+        """Close an idle connection; one in the middle of a request or an answer goes on (and closes after it)."""
+        if self.is_idle:
+            self._closing = True
+            self.transport.close()
+
+    def abort(self) -> None:
+        """Close now."""
+        self.transport.abort()
+
+
+def _what_is_safe(raw: bytes, scheme: str) -> Request:
+    """So much of a refused request as decides in which form it is told so: nothing that an answer could echo."""
+    lines = raw.split(CRLF)
+    method = lines[0].partition(b" ")[0]
+    fields = [pair(line) for line in lines[1:] if line.partition(b":")[0].lower() in _SAFE_FIELDS]
+    clean = [(name, value) for name, value in fields if value.isascii() and bytes(value).decode().isprintable()]
+    return Request(method="HEAD" if method == b"HEAD" else "GET", target=b"/", fields=Fields(clean), scheme=scheme)

@@ -1,0 +1,315 @@
+"""Request heads as the lines that came: what a head says about its message, and which of its lines go no further.
+
+llhttp (see framing) judges whether the bytes are HTTP; this module reads the few fields that a relay must know and
+leaves every other line as it is, 8-bit bytes, order and case included. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from saywhy.core.model import Fields, Request
+from saywhy.edge.settings import Limits
+from saywhy.relay.lines import (
+    CHUNKED,
+    CRLF,
+    FORWARDED_NAMES,
+    LENGTH,
+    NONE,
+    BadHead,
+    may_be_named,
+    pair,
+    size_of,
+    spellings,
+    tokens,
+)
+
+_OWN: Final = frozenset(spellings(b"agent-identity"))
+_HOST_BYTES: Final = (
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=%"  # RFC 3986 3.2.2
+)
+_HIGH_BYTES_AS_X: Final = bytes(range(128)) + b"x" * 128
+
+
+class RequestHead:
+    """What one request head says.
+
+    `lines` are the lines to send on, request line first; None means "those of raw". `keep` is whether the caller wants
+    the connection kept, `old` whether it speaks HTTP/1.0, `upgrade` whether it asks for a protocol that we tunnel.
+    `forwarded` holds what a trusted peer said (lower-cased names), `discarded` whether another peer's was cut.
+    `shown` is the copy for llhttp where the raw bytes would not do: 8-bit bytes in the target, or an upgrade (which
+    llhttp takes for the end of HTTP; whether it is, the site decides).
+    """
+
+    __slots__ = (
+        "codings", "discarded", "drop", "forwarded", "hops", "host", "hosts", "keep", "kind", "length", "lines",
+        "loops", "method", "named", "old", "raw", "request_id", "shown", "sizes", "target", "trace", "trailers",
+        "trusted", "upgrade", "upgrades",
+    )  # fmt: skip
+
+    def __init__(self, raw: bytes, method: bytes, target: bytes, trusted: bool) -> None:
+        self.raw = raw
+        self.method = method
+        self.target = target
+        self.trusted = trusted
+        self.host = self.request_id = self.trace = b""
+        self.kind = NONE
+        self.length = self.hosts = self.sizes = 0
+        self.keep = True
+        self.old = self.upgrade = self.trailers = self.discarded = False
+        self.hops: int | None = None
+        self.codings: bytes | None = None
+        self.named: list[bytes] | None = None
+        self.upgrades: list[bytes] | None = None
+        self.loops: list[bytes] | None = None
+        self.forwarded: dict[bytes, list[bytes]] | None = None
+        self.drop: list[int] | None = None
+        self.lines: list[bytes] | None = None
+        self.shown: bytes | None = None
+
+    @property
+    def path(self) -> str:
+        """The raw target without its query, as latin-1 text."""
+        return self.target.partition(b"?")[0].decode("latin-1")
+
+    def request(self, scheme: str) -> Request:
+        """The core's value for this head: fields as the caller sent them, less those that only we may set."""
+        pairs = (pair(line) for line in self.raw[:-4].split(CRLF)[1:])
+        lines = [
+            (name, self.host if name.lower() == b"host" else value) for name, value in pairs if name.lower() not in _OWN
+        ]
+        return Request(self.method.decode("latin-1"), self.target, Fields(lines), scheme)
+
+    def cut(self, at: int) -> None:
+        """Let line `at` go no further."""
+        if self.drop is None:
+            self.drop = [at]
+        else:
+            self.drop.append(at)
+
+
+# What is done about a field of a request: one small function each, called with the head, the line's number and the
+# line's value. The table below says which; fields that are not in it pass as they are.
+Reading = Callable[[RequestHead, int, bytes, bytes], None]
+
+
+def _host(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.hosts += 1
+    head.host = value
+
+
+def _content_length(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.sizes += 1
+    head.kind = LENGTH
+    head.length = size_of(value)
+
+
+def _transfer_encoding(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.codings = value.lower() if head.codings is None else head.codings + b"," + value.lower()
+
+
+def _connection(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.named = (head.named or []) + tokens(value)
+    head.cut(at)
+
+
+def _upgrade(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.upgrades = (head.upgrades or []) + tokens(value)
+    head.cut(at)
+
+
+def _hop_by_hop(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.cut(at)
+
+
+def _te(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.trailers = b"trailers" in tokens(value)
+    head.cut(at)
+
+
+def _forwarded(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    name = name.replace(b"_", b"-")
+    if not head.trusted:
+        head.discarded = True
+        head.cut(at)
+        return
+    head.forwarded = head.forwarded or {}
+    head.forwarded.setdefault(name, []).append(value)
+    if name in (b"x-forwarded-for", b"forwarded"):
+        head.cut(at)  # comes back with the peer appended
+
+
+def _request_id(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.request_id = value[:128]
+
+
+def _traceparent(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.trace = value if len(value) <= 128 else b""
+
+
+def _max_forwards(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    if head.method in (b"OPTIONS", b"TRACE") and value.isdigit() and len(value) < 10:
+        head.hops = int(value)
+        head.cut(at)  # comes back one lower (RFC 9110 7.6.2)
+
+
+def _cdn_loop(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    head.loops = [*(head.loops or ()), value]
+
+
+def request_names(id_field: str) -> Mapping[bytes, Reading]:
+    """Lower-cased field name -> what is done about it; `id_field` is the name of the request id's field."""
+    names: dict[bytes, Reading] = {
+        b"host": _host,
+        b"content-length": _content_length,
+        b"transfer-encoding": _transfer_encoding,
+        b"connection": _connection,
+        b"upgrade": _upgrade,
+        b"te": _te,
+        b"traceparent": _traceparent,
+        b"max-forwards": _max_forwards,
+        b"forwarded": _forwarded,
+        # RFC 9110 7.6.1 and 11.7.2; HTTP2-Settings belongs to h2c (RFC 9113 3.1), which ends here.
+        b"keep-alive": _hop_by_hop,
+        b"proxy-connection": _hop_by_hop,
+        b"proxy-authorization": _hop_by_hop,
+        b"http2-settings": _hop_by_hop,
+    }
+    for name in FORWARDED_NAMES:
+        names.update(dict.fromkeys(spellings(name), _forwarded))
+    names.update(dict.fromkeys(_OWN, _hop_by_hop))
+    names.update(dict.fromkeys(spellings(b"cdn-loop"), _cdn_loop))
+    if id_field:
+        names[id_field.lower().encode("latin-1")] = _request_id
+    return names
+
+
+def read_request(raw: bytes, names: Mapping[bytes, Reading], limits: Limits, *, trusted: bool) -> RequestHead:
+    """Read a whole request head, the empty line included.
+
+    Raises BadHead for what is refused whatever llhttp thinks; what is returned must still pass llhttp before a byte of
+    it is sent on.
+    """
+    lines = raw[:-4].split(CRLF)
+    first = lines[0]
+    if len(raw) > limits.line_bytes and max(map(len, lines)) > limits.line_bytes:
+        raise BadHead("target_too_long" if len(first) > limits.line_bytes else "head_too_large")
+    if len(lines) > limits.fields_count + 1:
+        raise BadHead("head_too_large")
+    method, _, rest = first.partition(b" ")
+    target, _, version = rest.rpartition(b" ")
+    head = RequestHead(raw, method, target, trusted)
+    for at in range(1, len(lines)):
+        line = lines[at]
+        colon = line.find(b":")
+        reading = names.get(name := line[:colon].lower())
+        if reading is not None:
+            reading(head, at, name, line[colon + 1 :].strip(b" \t"))
+    if version != b"HTTP/1.1":
+        _old_version(head, version, lines)
+    if head.codings is not None:
+        _settle_coding(head)
+    if head.hosts != 1 or head.sizes > 1:
+        _settle_counts(head)
+    if head.named is not None or head.upgrades is not None:
+        _settle_connection(head, lines)
+    _settle_target(head, lines)
+    if head.drop is not None:
+        gone = frozenset(head.drop)
+        head.lines = [line for at, line in enumerate(lines) if at not in gone]
+    elif head.lines is not None:
+        head.lines = lines
+    return head
+
+
+def _old_version(head: RequestHead, version: bytes, lines: list[bytes]) -> None:
+    if version != b"HTTP/1.0":
+        digits = version[5:].replace(b".", b"")
+        raise BadHead("version_unknown" if version[:5] == b"HTTP/" and digits.isdigit() else "http_request_error")
+    if head.codings is not None:  # RFC 9112 6.1: faulty framing
+        raise BadHead("http_request_error")
+    head.old = True
+    head.keep = head.named is not None and b"keep-alive" in head.named
+    # An intermediary speaks its own version (RFC 9110 6.2).
+    lines[0] = b"%b %b HTTP/1.1" % (head.method, head.target)
+    head.lines = lines
+
+
+def _settle_coding(head: RequestHead) -> None:
+    if head.sizes:
+        raise BadHead("http_request_error")  # RFC 9112 6.3: smuggling, or a fault that looks the same
+    if head.codings != b"chunked":
+        codings = tokens(head.codings or b"")
+        stacked = codings[-1] == b"chunked" and b"chunked" not in codings[:-1] and b"" not in codings
+        raise BadHead("coding_unknown" if stacked else "http_request_error")
+    head.kind = CHUNKED
+
+
+def _settle_counts(head: RequestHead) -> None:
+    if head.sizes > 1 or head.hosts > 1 or not head.old:
+        raise BadHead("http_request_error")
+
+
+def _settle_connection(head: RequestHead, lines: list[bytes]) -> None:
+    named = frozenset(head.named or ())
+    if b"close" in named:
+        head.keep = False
+    if head.upgrades and b"upgrade" in named and not head.old:
+        head.upgrade = not any(token.startswith(b"h2c") for token in head.upgrades)
+    away = {name for name in named - {b"close", b"keep-alive", b"upgrade", b"te"} if may_be_named(name)}
+    for at in range(1, len(lines) if away else 0):
+        if lines[at].partition(b":")[0].lower() in away:
+            head.cut(at)
+    if head.upgrades is not None:
+        kept = [line for line in lines if line.partition(b":")[0].lower() != b"upgrade"]
+        head.shown = CRLF.join(kept) + b"\r\n\r\n"
+
+
+def _settle_target(head: RequestHead, lines: list[bytes]) -> None:
+    target, method = head.target, head.method
+    if method == b"CONNECT":
+        raise BadHead("method_unknown")
+    if method == b"TRACE":
+        raise BadHead("method_refused")
+    if target[:1] != b"/" and not (target == b"*" and method == b"OPTIONS"):
+        _absolute_form(head, lines)
+    if b"#" in target or b" " in target or b"\t" in target:
+        raise BadHead("http_request_error")
+    if head.hosts and not _is_host(head.host):
+        raise BadHead("http_request_error")
+    if not target.isascii():
+        shown = (head.shown or head.raw).partition(CRLF)
+        head.shown = shown[0].translate(_HIGH_BYTES_AS_X) + CRLF + shown[2]
+
+
+def _absolute_form(head: RequestHead, lines: list[bytes]) -> None:
+    scheme, mark, rest = head.target.partition(b"://")
+    if not mark or scheme.lower() not in (b"http", b"https"):
+        raise BadHead("http_request_error")
+    cut = min((at for at in (rest.find(b"/"), rest.find(b"?")) if at >= 0), default=len(rest))
+    authority, path = rest[:cut], rest[cut:]
+    if path[:1] != b"/":
+        path = b"*" if head.method == b"OPTIONS" and not path else b"/" + path
+    # RFC 9112 3.2.2: the authority outranks the Host field that came beside it.
+    head.host, head.target = authority, path
+    head.hosts = 1
+    lines[0] = b"%b %b HTTP/1.1" % (head.method, path)
+    for at in range(1, len(lines)):
+        if lines[at][:5].lower() == b"host:":
+            lines[at] = b"Host: " + authority
+            break
+    else:
+        lines.insert(1, b"Host: " + authority)
+        head.drop = [at + 1 for at in head.drop] if head.drop else None
+    head.lines = lines
+
+
+def _is_host(host: bytes) -> bool:
+    """RFC 3986 3.2.2 as far as bytes and shape go; a name's meaning is the site's business."""
+    name, colon, port = host.rpartition(b":")
+    if not colon or b"]" in port:
+        name, port = host, b""
+    if name[:1] == b"[":
+        return name[-1:] == b"]" and not name[1:-1].translate(None, b"0123456789abcdefABCDEF:.v") and len(name) > 3
+    return bool(name) and not name.translate(None, _HOST_BYTES) and (not port or port.isdigit())

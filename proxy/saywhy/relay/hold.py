@@ -1,0 +1,72 @@
+"""What is held back of an answer until it can be decided: the wire's bytes, and the content without its chunks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from saywhy.relay.framing import Dechunk
+
+_FRAMING_SLACK: Final = 16384
+"""How much more than the content its chunk sizes and extensions may take before the hold counts as full."""
+
+
+class Budget:
+    """All bytes held by one process at one time."""
+
+    __slots__ = ("_most", "held")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.held = 0
+
+    def allows(self, size: int) -> bool:
+        """Whether `size` more bytes may be held."""
+        return self.held + size <= self._most
+
+
+class Hold:
+    """One answer's body, held. `limit` counts content; `full` says that enough is there (or that no more may be)."""
+
+    __slots__ = ("_budget", "_content", "_dechunk", "_limit", "_size", "_taken", "_wire", "full", "starved")
+
+    def __init__(self, limit: int, chunked: bool, budget: Budget) -> None:
+        self._limit = limit
+        self._budget = budget
+        self._dechunk = Dechunk() if chunked else None
+        self._wire: list[bytes] = []
+        self._content: list[bytes] = []
+        self._size = 0
+        self._taken = 0
+        self.full = limit <= 0
+        self.starved = False
+
+    def add(self, piece: bytes) -> None:
+        """One more segment of the body, framing included."""
+        self._wire.append(piece)
+        cost = len(piece)
+        if self._dechunk is not None:
+            content = self._dechunk.feed(piece)
+            self._content.append(content)
+            cost += len(content)
+            self._size += len(content)
+        else:
+            self._size += len(piece)
+        if not self._budget.allows(cost):
+            self.full = self.starved = True
+        self._budget.held += cost
+        self._taken += cost
+        if self._size >= self._limit or self._taken > 3 * self._limit + _FRAMING_SLACK:
+            self.full = True
+
+    def content(self) -> bytes:
+        """The content so far, content-coded as on the wire."""
+        return b"".join(self._wire if self._dechunk is None else self._content)
+
+    def wire(self) -> bytes:
+        """The bytes so far, exactly as they came."""
+        return b"".join(self._wire)
+
+    def release(self) -> None:
+        """Give the budget back."""
+        self._budget.held -= self._taken
+        self._taken = 0

@@ -1,0 +1,194 @@
+"""`Relay`: what aiohttp's runner serves. It makes a protocol for each caller and owns what they share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from saywhy.core.model import Head, Outcome, Plan, Request, Verdict
+from saywhy.core.policy import Routes
+from saywhy.edge.settings import Deadlines, Forwarding, Limits, Upstream
+from saywhy.relay.deadlines import Sweep
+from saywhy.relay.dial import place_of
+from saywhy.relay.downstream import Downstream
+from saywhy.relay.forwarded import Onward, deployment_id
+from saywhy.relay.hold import Budget
+from saywhy.relay.pool import Pool
+from saywhy.relay.tunnel import Tunnel
+from saywhy.relay.upstream import Upstream as UpstreamEnd
+
+
+class Decider(Protocol):
+    """What the relay asks of the core: `core.normalize.Normalizer`."""
+
+    @property
+    def routes(self) -> Routes:
+        """Host and path -> policy."""
+
+    def glance(self, status: int, request_head: bytes) -> bool:
+        """Whether anything but passing on is possible."""
+
+    def triage(self, head: Head) -> Plan:
+        """What is needed of the body."""
+
+    def normalize(self, head: Head, plan: Plan, body: bytes, *, complete: bool, now: float) -> Verdict:
+        """What leaves."""
+
+    def fail(self, request: Request, token: str, *, now: float, wait: int | None = None) -> Verdict:
+        """What leaves where there is no answer."""
+
+
+class Recorder(Protocol):
+    """Whoever wants to know of finished exchanges."""
+
+    def record(self, outcome: Outcome) -> None:
+        """One finished exchange."""
+
+
+class Recorders:
+    """Several recorders as one."""
+
+    def __init__(self, recorders: Iterable[Recorder]) -> None:
+        self._recorders = tuple(recorders)
+
+    def record(self, outcome: Outcome) -> None:
+        """Tell each of them."""
+        for recorder in self._recorders:
+            recorder.record(outcome)
+
+
+class Relay:
+    """Stands where aiohttp expects a `web.Server`: callable, `connections`, `pre_shutdown`, `shutdown`.
+
+    `normalizer` may be replaced at any time (a reload): exchanges end with the one they began with. `inflight` counts
+    exchanges whose answer is not complete; `requests_count` all so far. One Relay belongs to one event loop.
+    """
+
+    def __init__(
+        self,
+        normalizer: Decider,
+        upstreams: Mapping[str, Upstream],
+        limits: Limits,
+        deadlines: Deadlines,
+        forwarding: Forwarding,
+        recorder: Recorder,
+    ) -> None:
+        self.limits = limits
+        self.deadlines = deadlines
+        self.recorder = recorder
+        self.sweep = Sweep(deadlines, self._look)
+        self.budget = Budget(limits.held_bytes_budget)
+        self.onward = Onward(forwarding, deployment_id(upstream.url for upstream in upstreams.values()))
+        self.pools = {name: self._pool(name, upstream) for name, upstream in upstreams.items()}
+        self.tunnels: set[Tunnel] = set()
+        self.draining = False
+        self.inflight = 0
+        self.requests_count = 0
+        # One tick of slack: sweep.now lags behind by so much.
+        self.wait_connect = deadlines.connect_seconds + self.sweep.tick
+        self.wait_first_byte = deadlines.first_byte_seconds + self.sweep.tick
+        self.wait_idle = deadlines.idle_seconds + self.sweep.tick
+        self.wait_head = deadlines.request_head_seconds + self.sweep.tick
+        self.wait_keepalive = deadlines.caller_keepalive_seconds + self.sweep.tick
+        self._connections: dict[Downstream, None] = {}
+        self.only_pool: Pool | None = None
+        self.normalizer = normalizer
+
+    def _pool(self, name: str, upstream: Upstream) -> Pool:
+        return Pool(name, place_of(upstream.url), self.limits, self.deadlines, self.sweep, UpstreamEnd)
+
+    @property
+    def normalizer(self) -> Decider:
+        """The set in force."""
+        return self._normalizer
+
+    @normalizer.setter
+    def normalizer(self, normalizer: Decider) -> None:
+        self._normalizer = normalizer
+        only = normalizer.routes.only
+        self.only_pool = self.pools.get(only.upstream) if only is not None else None
+
+    def replace_upstreams(self, upstreams: Mapping[str, Upstream]) -> None:
+        """Take over other sites (a reload): what is unchanged keeps its connections. Set `normalizer` after it."""
+        kept = {name: pool for name, pool in self.pools.items() if name in upstreams}
+        for name, upstream in upstreams.items():
+            if name not in kept or kept[name].place.url != upstream.url:
+                kept[name] = self._pool(name, upstream)
+        for name, pool in self.pools.items():
+            if kept.get(name) is not pool:
+                pool.close()
+        self.pools = kept
+        self.normalizer = self._normalizer
+
+    def __call__(self) -> Downstream:
+        return Downstream(self)
+
+    @property
+    def connections(self) -> list[Downstream]:
+        """The callers' connections, tunnels not among them."""
+        return list(self._connections)
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of bodies held at this moment."""
+        return self.budget.held
+
+    def pool_counts(self) -> dict[str, dict[str, int]]:
+        """Upstream name -> connections by state (idle, busy, dialing) and exchanges waiting."""
+        return {name: pool.counts() for name, pool in self.pools.items()}
+
+    def joined(self, down: Downstream) -> None:
+        """A caller has connected."""
+        self.sweep.start(asyncio.get_running_loop())
+        if len(self._connections) >= self.limits.caller_connections:
+            down.abort()
+        else:
+            self._connections[down] = None
+
+    def left(self, down: Downstream) -> None:
+        """A caller is gone, or a tunnel's now."""
+        self._connections.pop(down, None)
+
+    def _look(self, now: float) -> None:
+        for down in list(self._connections):
+            down.check(now)
+        for pool in self.pools.values():
+            pool.check(now)
+        for tunnel in list(self.tunnels):
+            tunnel.check(now)
+
+    def drain(self) -> None:
+        """From now on every answer says `Connection: close`; connections are still accepted."""
+        self.draining = True
+
+    def pre_shutdown(self) -> None:
+        """Close callers' idle connections; listening has ended. Called by aiohttp's runner."""
+        self.drain()
+        for down in list(self._connections):
+            down.close()
+
+    async def shutdown(self, timeout: float | None = None) -> None:
+        """Wait up to `timeout` seconds for exchanges in flight and for tunnels, then cut off what is left."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + (timeout if timeout is not None else self.deadlines.shutdown_seconds)
+        while (self._connections or self.tunnels) and loop.time() < until:
+            await asyncio.sleep(0.02)
+            for down in list(self._connections):
+                down.close()
+        for down in list(self._connections):
+            down.abort()
+        for tunnel in list(self.tunnels):
+            tunnel.abort()
+        for pool in self.pools.values():
+            pool.abort()
+        await asyncio.sleep(0)  # lets the transports say goodbye
+        self.sweep.stop()
+
+    def __repr__(self) -> str:
+        return f"<Relay to {', '.join(self.pools) or 'nowhere'}, {self.inflight} in flight>"
+
+
+def as_server(relay: Relay) -> Any:
+    """The relay for `web.ServerRunner`, whose annotation asks for aiohttp's own class and nothing of it but the above."""
+    return relay

@@ -1,0 +1,167 @@
+"""Response heads as the lines that came: how the body ends, and which lines go no further. Nothing here does I/O."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from saywhy.core.model import Fields
+from saywhy.edge.settings import Limits
+from saywhy.relay.lines import (
+    CHUNKED,
+    CLOSE,
+    CRLF,
+    LENGTH,
+    NONE,
+    BadHead,
+    may_be_named,
+    pair,
+    size_of,
+    tokens,
+)
+
+_SIZE, _CODING, _CONNECTION, _UPGRADE, _DROP = range(5)
+
+_NAMES: Final[dict[bytes, int]] = {
+    b"content-length": _SIZE,
+    b"transfer-encoding": _CODING,
+    b"connection": _CONNECTION,
+    b"upgrade": _UPGRADE,
+    b"keep-alive": _DROP,
+    b"proxy-connection": _DROP,
+    b"te": _DROP,
+}
+
+BROKEN: Final = "http_protocol_error"
+TOO_LARGE: Final = "http_response_header_section_size"
+
+
+class ResponseHead:
+    """What one response head says. `lines` are the lines to send on, status line first; None means "those of raw".
+
+    `keep` is whether the site keeps its connection.
+    """
+
+    __slots__ = ("keep", "kind", "length", "lines", "raw", "status", "upgrade")
+
+    def __init__(self, raw: bytes, status: int, kind: int, length: int, keep: bool, lines: list[bytes] | None) -> None:
+        self.raw = raw
+        self.status = status
+        self.kind = kind
+        self.length = length
+        self.keep = keep
+        self.lines = lines
+
+    def fields(self) -> Fields:
+        """The section for the core: as the site sent it, hop-by-hop lines gone."""
+        lines = self.lines if self.lines is not None else self.raw[:-4].split(CRLF)
+        return Fields(pair(line) for line in lines[1:])
+
+    def onward(self, extra: bytes = b"") -> bytes:
+        """The head to send, with `extra` lines (each ended by CRLF) after the site's own."""
+        if self.lines is None:
+            return self.raw if not extra else self.raw[:-2] + extra + CRLF
+        return b"\r\n".join(self.lines) + CRLF + extra + CRLF
+
+    def without_chunks(self) -> None:
+        """Forget the chunked coding: the caller speaks HTTP/1.0 and gets the bare body, ended by the connection."""
+        lines = self.lines if self.lines is not None else self.raw[:-4].split(CRLF)
+        self.lines = [line for line in lines if line.partition(b":")[0].lower() not in (b"transfer-encoding", b"trailer")]
+
+
+def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead:
+    """Read a whole response head, the empty line included; `bodyless` for answers to HEAD.
+
+    Raises BadHead with a token for what cannot be passed on; llhttp must still accept the bytes.
+    """
+    if raw[:5] != b"HTTP/" or raw[5:7] != b"1." or not raw[9:12].isdigit():
+        raise BadHead(BROKEN)
+    lines = raw[:-4].split(CRLF)
+    if len(lines) > limits.fields_count + 1 or (
+        len(raw) > limits.line_bytes and max(map(len, lines)) > limits.line_bytes
+    ):
+        raise BadHead(TOO_LARGE)
+    status = int(raw[9:12])
+    size = -1
+    codings: bytes | None = None
+    drop: list[int] | None = None
+    named: list[bytes] | None = None
+    for at in range(1, len(lines)):
+        line = lines[at]
+        colon = line.find(b":")
+        what = _NAMES.get(line[:colon].lower())
+        if what is None:
+            continue
+        value = line[colon + 1 :].strip(b" \t")
+        if what == _SIZE:
+            if size >= 0:
+                raise BadHead(BROKEN)
+            size = _size(value)
+            if status == 204 or status < 200:  # RFC 9110 8.6: must not be sent there
+                drop = [*(drop or ()), at]
+        elif what == _CODING:
+            codings = value.lower() if codings is None else codings + b"," + value.lower()
+        elif status != 101 or what == _DROP:
+            drop = [*(drop or ()), at]
+            if what == _CONNECTION:
+                named = [*(named or ()), *tokens(value)]
+    kind = _kind(status, size, codings, bodyless)
+    keep = raw[7:8] == b"1" and kind != CLOSE
+    if named is not None:
+        keep = _kept(raw, kind, codings, named)
+        drop = _named_lines(lines, named, drop or [])
+    if raw[7:8] != b"1":
+        # An intermediary speaks its own version (RFC 9110 6.2).
+        lines[0] = b"HTTP/1.1" + lines[0][8:]
+        return ResponseHead(raw, status, kind, max(size, 0), keep, _rest(lines, drop or []))
+    return ResponseHead(raw, status, kind, max(size, 0), keep, None if drop is None else _rest(lines, drop))
+
+
+def _size(value: bytes) -> int:
+    try:
+        return size_of(value)
+    except BadHead:
+        raise BadHead(BROKEN) from None
+
+
+def _kind(status: int, size: int, codings: bytes | None, bodyless: bool) -> int:
+    """RFC 9112 6.3, in its order; a length beside a coding is never repaired."""
+    if codings is not None and (size >= 0 or codings != b"chunked"):
+        raise BadHead(BROKEN)
+    if bodyless or status < 200 or status in (204, 304):
+        return NONE
+    if codings is not None:
+        return CHUNKED
+    return CLOSE if size < 0 else LENGTH
+
+
+def _kept(raw: bytes, kind: int, codings: bytes | None, named: list[bytes]) -> bool:
+    if kind == CLOSE or b"close" in named:
+        return False
+    # RFC 9112 9.3; a chunked answer of HTTP/1.0 is faulty framing (6.1): read it, then close.
+    return raw[7:8] == b"1" or (b"keep-alive" in named and codings is None)
+
+
+def _named_lines(lines: list[bytes], named: list[bytes], drop: list[int]) -> list[int]:
+    away = {name for name in named if name not in (b"close", b"keep-alive", b"upgrade") and may_be_named(name)}
+    if not away:
+        return drop
+    return drop + [at for at in range(1, len(lines)) if lines[at].partition(b":")[0].lower() in away]
+
+
+def _rest(lines: list[bytes], drop: list[int]) -> list[bytes]:
+    if len(drop) == 1:  # most sites: Connection alone
+        del lines[drop[0]]
+        return lines
+    gone = frozenset(drop)
+    return [line for at, line in enumerate(lines) if at not in gone]
+
+
+def tidied(head: bytes) -> bytes:
+    """A site's head with bare LF line ends and folded lines turned into what RFC 9112 2.2 and 5.2 ask of a sender."""
+    lines: list[bytes] = []
+    for line in head.replace(b"\r\n", b"\n").rstrip(b"\n").split(b"\n"):
+        if lines[1:] and line[:1] in (b" ", b"\t"):
+            lines[-1] += b" " + line.strip(b" \t")
+        else:
+            lines.append(line)
+    return b"\r\n".join(lines) + b"\r\n\r\n"

@@ -1,0 +1,90 @@
+"""After a 101: two transports, bytes across, nothing read into them (RFC 9110 7.8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+
+class TunnelEnd(asyncio.Protocol):
+    """One end. What it receives goes to `peer`; a half-close is passed on where the transport can."""
+
+    __slots__ = ("_over", "moved", "peer", "transport")
+
+    def __init__(self, transport: asyncio.Transport, over: Callable[[], None]) -> None:
+        self.transport = transport
+        self._over = over
+        self.peer: TunnelEnd = self
+        self.moved = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes for the other end."""
+        self.moved += len(data)
+        self.peer.transport.write(data)
+
+    def eof_received(self) -> bool:
+        """This end has said all; the other may go on where it can be told."""
+        other = self.peer.transport
+        if other.is_closing() or not other.can_write_eof():
+            return False
+        other.write_eof()
+        return True
+
+    def pause_writing(self) -> None:
+        """This end does not keep up."""
+        self.peer.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """This end keeps up again."""
+        if not self.peer.transport.is_closing():
+            self.peer.transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """One end gone: the other follows, once what it is owed is sent."""
+        self.peer.transport.close()
+        self._over()
+
+
+class Tunnel:
+    """Two ends, and a deadline that every look of the sweep renews when bytes moved since the last one."""
+
+    __slots__ = ("_down", "_finish", "_idle", "_open", "_seen", "_up", "deadline")
+
+    def __init__(
+        self,
+        caller: asyncio.BaseTransport,
+        site: asyncio.BaseTransport,
+        idle_seconds: float,
+        now: float,
+        finish: Callable[[int, int], None],
+    ) -> None:
+        self._idle = idle_seconds
+        self._finish = finish
+        self._seen = 0
+        self._open = True
+        self.deadline = now + idle_seconds
+        self._down = TunnelEnd(cast(asyncio.Transport, caller), self._over)
+        self._up = TunnelEnd(cast(asyncio.Transport, site), self._over)
+        self._down.peer, self._up.peer = self._up, self._down
+        self._down.transport.set_protocol(self._down)
+        self._up.transport.set_protocol(self._up)
+
+    def check(self, now: float) -> None:
+        """Close the tunnel where no byte has moved for too long."""
+        moved = self._down.moved + self._up.moved
+        if moved != self._seen:
+            self._seen = moved
+            self.deadline = now + self._idle
+        elif self.deadline < now:
+            self.abort()
+
+    def abort(self) -> None:
+        """Close both ends now."""
+        self._down.transport.abort()
+        self._up.transport.abort()
+
+    def _over(self) -> None:
+        if self._open:
+            self._open = False
+            self._finish(self._down.moved, self._up.moved)

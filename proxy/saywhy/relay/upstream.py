@@ -1,0 +1,248 @@
+"""The site's side: one connection to a site, at most one exchange at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import termios
+from typing import TYPE_CHECKING, Final, cast
+
+from saywhy.relay.framing import response_framing
+from saywhy.relay.lines import HEAD_END, BadHead
+from saywhy.relay.reply import BROKEN, TOO_LARGE, read_response, tidied
+
+if TYPE_CHECKING:
+    from saywhy.relay.exchange import Exchange
+    from saywhy.relay.pool import Pool
+
+_NOTHING_TO_READ: Final = b"\0\0\0\0"
+_SPILL_LIMIT: Final = 262144
+"""How much of a body that nobody wants is read to keep its connection: about what a new connection costs."""
+
+
+class Upstream(asyncio.Protocol):
+    """One connection to a site. `exchange` is whom it serves; `reused` whether it has served before (so may be stale)."""
+
+    __slots__ = (
+        "_begun", "_buffer", "_eof", "_fd", "_framing", "_keep", "_paused", "_pool", "_spill", "deadline", "exchange",
+        "reused", "slow", "transport",
+    )  # fmt: skip
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._framing = response_framing()
+        self._buffer: bytearray | None = None
+        self._begun = False  # the final head of the current answer is through
+        self._eof = False
+        self._paused = False
+        self._keep = False
+        self._spill = 0
+        self._fd = -1
+        self.exchange: Exchange | None = None
+        self.reused = False
+        self.slow = False  # the site does not take what we send
+        self.deadline = 0.0
+        self.transport: asyncio.Transport = cast(asyncio.Transport, None)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The connection stands: hand it to whoever waits."""
+        self.transport = cast(asyncio.Transport, transport)
+        self.transport.set_write_buffer_limits(high=self._pool.limits.stream_buffer_bytes)
+        if transport.get_extra_info("ssl_object") is None:
+            self._fd = transport.get_extra_info("socket").fileno()
+        self._pool.arrived(self)
+
+    def usable(self) -> bool:
+        """Whether the next exchange may use this kept connection: bytes that wait unread belong to nobody, and must not
+        become its answer.
+        """
+        if self.transport.is_closing():
+            return False
+        return self._fd < 0 or fcntl.ioctl(self._fd, termios.FIONREAD, _NOTHING_TO_READ) == _NOTHING_TO_READ
+
+    @property
+    def spilling(self) -> bool:
+        """Whether the rest of an answer that nobody wants is being read."""
+        return self._spill > 0
+
+    def data_received(self, data: bytes) -> None:
+        """A segment of the site's."""
+        exchange = self.exchange
+        if exchange is None:
+            self._unasked(data)
+        elif not self._begun:
+            self._read_head(exchange, data)
+        else:
+            try:
+                stop = self._framing.take(data)
+            except BadHead:
+                self._broken(exchange, BROKEN)
+                return
+            done = self._framing.done
+            exchange.piece(data if stop == len(data) else data[:stop], done)
+            if done and self.exchange is exchange:
+                self._end(exchange, stop < len(data))
+
+    def _read_head(self, exchange: Exchange, data: bytes) -> None:
+        if self._buffer is not None:
+            self._buffer += data
+            data = bytes(self._buffer)
+            self._buffer = None
+        while True:
+            end = data.find(HEAD_END)
+            limit = self._pool.limits.head_bytes
+            if end > limit:
+                self._broken(exchange, TOO_LARGE)
+                return
+            if end < 0:
+                self._partial(exchange, data)
+                return
+            rest = self._take_head(exchange, data, end + 4)
+            if rest is None:
+                return
+            data = rest  # an interim answer is through; more may follow
+
+    def _partial(self, exchange: Exchange, data: bytes) -> None:
+        bare = _bare_end(data)
+        if bare:
+            self._read_head(exchange, tidied(data[:bare]) + data[bare:])
+        elif len(data) > self._pool.limits.head_bytes:
+            self._broken(exchange, TOO_LARGE)
+        elif data and not b"HTTP/1.".startswith(data[:7]):
+            self._broken(exchange, BROKEN)
+        elif data:
+            self._buffer = bytearray(data)
+
+    def _take_head(self, exchange: Exchange, data: bytes, end: int) -> bytes | None:
+        """One head, and what came of its body. What follows an interim answer is returned, else None."""
+        bodyless = exchange.head.method == b"HEAD"
+        framing = self._framing
+        try:
+            reply = read_response(data[:end], self._pool.limits, bodyless=bodyless)
+            stop = framing.begin(data, end, reply.kind, reply.length, bodyless=bodyless)
+        except BadHead as bad:
+            fixed = _tidy(data, end)
+            if fixed is not None and fixed != data:
+                self._framing = response_framing()
+                return fixed
+            self._broken(exchange, TOO_LARGE if bad.token == TOO_LARGE else BROKEN)
+            return None
+        if reply.status < 200:
+            if reply.status == 101:
+                exchange.switched(self, reply, data[stop:])
+                return None
+            exchange.interim(reply)
+            return data[stop:]
+        self._begun = True
+        self._keep = reply.keep
+        exchange.reply(reply, data[end:stop] if stop > end else b"", framing.done)
+        if framing.done and self.exchange is exchange:
+            self._end(exchange, stop < len(data))
+        return None
+
+    def _end(self, exchange: Exchange, extra: bool) -> None:
+        """The answer is complete. Bytes beyond it belong to nobody: they cost the site its connection."""
+        self.exchange = None
+        self._settle(extra or not exchange.request_done)
+        exchange.end()
+
+    def _settle(self, spoilt: bool) -> None:
+        self._begun = False
+        self._spill = 0
+        if spoilt or not self._keep or self.transport.is_closing():
+            self.close()
+        else:
+            self.resume()
+            self._pool.release(self)
+
+    def let_go(self) -> None:
+        """The exchange needs no more of this unfinished answer: read a bounded rest of it, or close."""
+        exchange, self.exchange = self.exchange, None
+        if self._keep and exchange is not None and exchange.request_done:
+            self._spill = _SPILL_LIMIT
+            self.deadline = exchange.deadline
+            self.resume()
+        else:
+            self.abort()
+
+    def _unasked(self, data: bytes) -> None:
+        if not self._spill:
+            self.abort()
+            return
+        try:
+            stop = self._framing.take(data)
+        except BadHead:
+            self.abort()
+            return
+        self._spill -= stop
+        if self._framing.done:
+            self._settle(stop < len(data))
+        elif self._spill <= 0:
+            self.abort()
+
+    def _broken(self, exchange: Exchange, token: str) -> None:
+        self.exchange = None
+        self.abort()
+        exchange.broken(token)
+
+    def pause(self) -> None:
+        """Read no more until resumed: the caller is slow."""
+        if not self._paused:
+            self._paused = True
+            self.transport.pause_reading()
+
+    def resume(self) -> None:
+        """Read on."""
+        if self._paused:
+            self._paused = False
+            if not self.transport.is_closing():
+                self.transport.resume_reading()
+
+    def pause_writing(self) -> None:
+        """The site does not keep up: the caller has to wait."""
+        self.slow = True
+        if self.exchange is not None:
+            self.exchange.site_is_slow()
+
+    def resume_writing(self) -> None:
+        """The site keeps up again."""
+        self.slow = False
+        if self.exchange is not None:
+            self.exchange.site_keeps_up()
+
+    def eof_received(self) -> None:
+        """The site has said all it will: the transport closes."""
+        self._eof = True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Gone, for whatever reason."""
+        self._pool.lost(self)
+        exchange, self.exchange = self.exchange, None
+        if exchange is not None:
+            exchange.site_left(clean=self._eof and exc is None, begun=self._buffer is not None)
+
+    def close(self) -> None:
+        """Close, nothing being owed to the site."""
+        self.exchange = None
+        self.transport.close()
+
+    def abort(self) -> None:
+        """Close at once, whatever is still unsent."""
+        self.exchange = None
+        self.transport.abort()
+
+
+def _bare_end(data: bytes) -> int:
+    """Where a head with bare LF line ends stops (RFC 9112 2.2: a recipient may take them), 0 where it does not."""
+    ends = [at + len(mark) for mark in (b"\n\n", b"\n\r\n") if (at := data.find(mark)) > 0]
+    return min(ends, default=0) if data.startswith(b"HTTP/1.") else 0
+
+
+def _tidy(data: bytes, end: int) -> bytes | None:
+    """`data` with its head's line ends and folds repaired, None where nothing of that kind is wrong with it."""
+    stop = min(_bare_end(data) or end, end)
+    head = data[:stop]
+    if not head.startswith(b"HTTP/1."):
+        return None
+    fixed = tidied(head)
+    return fixed + data[stop:] if fixed != head else None

@@ -1,0 +1,75 @@
+"""The admin port: health, readiness, reload and metrics, as plain aiohttp. It speaks for the process, never for the
+site, and belongs on an address that callers do not reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from aiohttp import web
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import CollectorRegistry
+
+
+class Operations(Protocol):
+    """What the admin port asks of the running process."""
+
+    @property
+    def not_ready(self) -> str:
+        """Why no new exchanges should come here; empty where they should."""
+
+    @property
+    def registry(self) -> CollectorRegistry:
+        """What /metrics shows."""
+
+    async def reload(self, why: str) -> tuple[str, ...]:
+        """Load settings and rules anew; the problems that kept the old set in force."""
+
+
+def admin_application(operations: Operations) -> web.Application:
+    """GET /-/healthy, /-/ready and /metrics; POST /-/reload."""
+
+    async def healthy(request: web.Request) -> web.Response:
+        return web.Response(text="The process runs.\n")
+
+    async def ready(request: web.Request) -> web.Response:
+        # Never asks the site: a sidecar that waits for its own application would keep the pod from ever starting.
+        why = operations.not_ready
+        return web.Response(text=f"{why}\n", status=503) if why else web.Response(text="Ready.\n")
+
+    async def metrics(request: web.Request) -> web.Response:
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return web.Response(body=encode(operations.registry), headers={"Content-Type": content_type})
+
+    async def reload(request: web.Request) -> web.Response:
+        problems = await operations.reload("/-/reload")
+        status = 500 if problems else 200
+        if "json" in request.headers.get("Accept", ""):
+            return web.json_response({"ok": not problems, "problems": list(problems)}, status=status)
+        text = "\n".join(("The old settings and rules stay in force:", *problems)) if problems else "Reloaded."
+        return web.Response(text=f"{text}\n", status=status)
+
+    application = web.Application(middlewares=[_plain_answers])
+    application.router.add_get("/-/healthy", healthy)
+    application.router.add_get("/-/ready", ready)
+    application.router.add_get("/metrics", metrics)
+    application.router.add_post("/-/reload", reload)
+    return application
+
+
+@web.middleware
+async def _plain_answers(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Nothing of the admin port is kept by a cache or guessed at by a browser."""
+    try:
+        response = await handler(request)
+    except web.HTTPException as refused:
+        response = web.Response(text=f"{refused.status} {refused.reason}\n", status=refused.status)
+        if isinstance(refused, web.HTTPMethodNotAllowed):
+            response.headers["Allow"] = ", ".join(sorted(refused.allowed_methods))
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Server"] = "saywhy"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response

@@ -1,0 +1,62 @@
+"""The plain way to write a proxy with aiohttp: a web.Application before a ClientSession. A peer, not a part.
+
+python aiohttp_proxy.py PORT HOST:PORT
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+
+import uvloop
+from aiohttp import ClientSession, DummyCookieJar, TCPConnector, web
+from multidict import CIMultiDict
+
+HOP_BY_HOP = {"connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
+SESSION = web.AppKey("session", ClientSession)
+SITE = web.AppKey("site", str)
+
+
+def _end_to_end(fields: CIMultiDict[str]) -> CIMultiDict[str]:
+    return CIMultiDict((name, value) for name, value in fields.items() if name.lower() not in HOP_BY_HOP)
+
+
+async def _session(app: web.Application) -> AsyncIterator[None]:
+    async with ClientSession(
+        auto_decompress=False, cookie_jar=DummyCookieJar(), connector=TCPConnector(limit=0)
+    ) as session:
+        app[SESSION] = session
+        yield
+
+
+async def forward(request: web.Request) -> web.StreamResponse:
+    """One exchange, streamed both ways."""
+    fields = _end_to_end(CIMultiDict(request.headers))
+    fields.add("X-Forwarded-For", request.remote or "")
+    body = request.content if request.body_exists else None
+    url = f"http://{request.app[SITE]}{request.path_qs}"
+    async with request.app[SESSION].request(
+        request.method, url, headers=fields, data=body, allow_redirects=False
+    ) as answer:
+        response = web.StreamResponse(
+            status=answer.status, reason=answer.reason, headers=_end_to_end(CIMultiDict(answer.headers))
+        )
+        await response.prepare(request)
+        async for piece in answer.content.iter_any():
+            await response.write(piece)
+        await response.write_eof()
+        return response
+
+
+def main() -> None:
+    """Serve until ended."""
+    app = web.Application(client_max_size=1 << 40)
+    app[SITE] = sys.argv[2]
+    app.cleanup_ctx.append(_session)
+    app.router.add_route("*", "/{path:.*}", forward)
+    uvloop.install()
+    web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log=None)
+
+
+if __name__ == "__main__":
+    main()

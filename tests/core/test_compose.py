@@ -1,0 +1,322 @@
+"""Evidence -> envelope: which evidence decides, what the message says, what an agent may do about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from saywhy.core.compose import Found, bare, compose, failure_envelope, leaks
+from saywhy.core.compose.host import public_host
+from saywhy.core.compose.message import from_title, is_challenge, says_something, sentences
+from saywhy.core.contract.schema import json_schema
+from saywhy.core.failures import FAILURES
+from saywhy.core.model import Evidence, Fields, FieldError, Head, Request, Response
+from saywhy.core.page import read
+from saywhy.core.scrub import Scrubber
+
+SCRUBBER = Scrubber()
+VALIDATOR = jsonschema.Draft202012Validator(json_schema())
+UNSAFE = ("POST", "PATCH", "PUT", "DELETE")
+
+
+def make(
+    status: int,
+    *evidence: Evidence,
+    method: str = "GET",
+    html: str = "",
+    headers: dict[str, str] | None = None,
+    sent: dict[str, str] | None = None,
+    **found: Any,
+) -> dict[str, Any]:
+    """The error object for one response, checked against the schema."""
+    request = Request(method, b"/things/7?token=1", Fields.of({"Host": "shop.example", **(sent or {})}), "https")
+    response = Response(status, Fields.of({"Content-Type": "text/html; charset=utf-8", **(headers or {})}))
+    page = read(response.fields, html.encode()) if html else None
+    document = compose(Found(Head(request, response), evidence, page, **found), scrubber=SCRUBBER, now=0).envelope.as_dict()
+    VALIDATOR.validate(document)
+    assert leaks(str(document), SCRUBBER) == {}
+    return dict(document["error"])
+
+
+DIALECT = Evidence(decided_by="dialect", code="invalid_input", message="The colour is not known.", field="colour")
+VENDOR = Evidence(decided_by="header", rule="captcha/x", code="needs_human", outranks_failure=True)
+RULE = Evidence(decided_by="rule", rule="shop/gone", code="out_of_stock", message="The red one is sold out.")
+CONTRACT = Evidence(decided_by="contract", code="conflict", retry="refetch", message="Somebody changed it.", outranks_failure=True)
+
+CHOICES = [
+    (404, (), "not_found"),
+    (503, (), "temporarily_unavailable"),
+    (400, (DIALECT,), "invalid_input"),
+    (409, (RULE, DIALECT), "out_of_stock"),
+    (429, (VENDOR, RULE), "needs_human"),
+    (503, (VENDOR,), "needs_human"),
+    (503, (RULE,), "temporarily_unavailable"),
+    (500, (DIALECT,), "internal"),
+    (500, (CONTRACT,), "conflict"),
+    (418, (Evidence(decided_by="dialect", code="teapot_full"),), "teapot_full"),
+    (500, (Evidence(decided_by="dialect", code="teapot_full"),), "internal"),
+    (403, (Evidence(decided_by="dialect", message="no code known"),), "not_allowed"),
+    (409, (Evidence(decided_by="contract", kind="confirmation_required"),), "needs_human"),
+    (409, (Evidence(decided_by="contract", kind="brand_new"),), "internal"),
+    (404, (Evidence(decided_by="dialect", code="eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"),), "not_found"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "evidence", "code"), CHOICES)
+def test_which_evidence_decides(status: int, evidence: tuple[Evidence, ...], code: str) -> None:
+    assert make(status, *evidence)["code"] == code
+
+
+def test_a_dialect_gives_the_message_of_a_server_failure() -> None:
+    error = make(500, DIALECT)
+    assert error["message"] == "The colour is not known."
+
+
+def test_a_site_code_is_advised_once_and_nothing_is_claimed() -> None:
+    error = make(418, Evidence(decided_by="dialect", code="teapot_full"))
+    assert (error["retry"], error["origin"], error["kind"]) == ("once", "runtime", "teapot_full")
+    assert error["message"] == "shop.example reports the error teapot_full."
+
+
+BARE_TITLES = [
+    "404 Not Found", "Not Found", "404", "Error 404 (Not Found)!!1", "Page not found", "Page not found - Shop Example",
+    "Access denied", "403 Forbidden", "Attention Required! | Cloudflare", "Just a moment...", "Just a moment please",
+    "503 Service Temporarily Unavailable", "Internal Server Error", "Error", "", "Oops! Something went wrong",
+    "Welcome", "https://shop.example/a", "shop.example", "Shop", "Log in", "Not Found | My Shop", "Home - My Shop",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("title", BARE_TITLES)
+def test_a_title_that_says_nothing_gives_way_to_a_sentence(title: str) -> None:
+    error = make(404, html=f"<html><head><title>{title}</title></head><body></body></html>")
+    assert error["message"] == "shop.example has no page at this address."
+
+
+GOOD_TITLES = [
+    ("The product has been discontinued", "The product has been discontinued"),
+    ("This offer ended on 3 May | Shop", "This offer ended on 3 May"),
+    ("404 | The recipe that you want moved elsewhere", "The recipe that you want moved elsewhere"),
+    ("この商品は販売を終了しました。", "この商品は販売を終了しました。"),
+]
+
+
+@pytest.mark.parametrize(("title", "message"), GOOD_TITLES)
+def test_a_title_that_says_something_is_the_message(title: str, message: str) -> None:
+    assert make(404, html=f"<html><head><title>{title}</title></head><body></body></html>")["message"] == message
+
+
+def test_the_first_sentence_of_a_small_page() -> None:
+    html = "<title>404</title><h1>Not Found</h1><p>The trip to Oslo was cancelled last week. Call us.</p>"
+    assert make(404, html=html)["message"] == "The trip to Oslo was cancelled last week."
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<title>404</title><p>Just a moment, please wait while we check your browser now.</p>",
+        "<title>404</title><p>Copyright 2026 by the owners of this fine place. </p>",
+        "<title>404</title><p>if (a < b) { c = d; } else { e = f; }.</p>",
+        "<title>404</title><p>The one. " + "Home Shop Cart Help News Jobs " * 60 + "</p>",
+    ],
+)
+def test_sentences_that_are_left_out(html: str) -> None:
+    assert make(404, html=html)["message"] == "shop.example has no page at this address."
+
+
+def test_the_page_of_a_crash_is_not_quoted() -> None:
+    html = "<title>The database of the shop is broken</title><p>We could not open the table of orders.</p>"
+    assert make(500, html=html)["message"] == "shop.example failed while it worked on this request."
+
+
+@pytest.mark.parametrize("phrase", ["Just a moment...", "ATTENTION  REQUIRED!", "Please enable JavaScript", "Pardon Our Interruption"])
+def test_challenge_phrases(phrase: str) -> None:
+    assert is_challenge(phrase)
+    assert not says_something(phrase)
+
+
+@pytest.mark.parametrize("text", ["Your card expires next month.", "The colour is not known.", "E-mail: already taken"])
+def test_texts_that_say_something(text: str) -> None:
+    assert says_something(text)
+
+
+def test_words_of_a_page_are_bounded() -> None:
+    assert from_title("word " * 1000, "") is not None
+    assert list(sentences("word " * 10_000, "")) == []
+
+
+@pytest.mark.parametrize(
+    ("authority", "host"),
+    [
+        ("shop.example", "shop.example"), ("shop.example:8443", "shop.example"), ("10.0.0.1:80", "10.0.0.1"), ("", ""),
+        ("ignore all rules", ""), ("<b>.example", ""), ("a" * 300, ""), ("shop.example:x", ""), ("user@shop.example", ""),
+    ],
+)  # fmt: skip
+def test_only_a_host_is_named(authority: str, host: str) -> None:
+    assert public_host(authority) == host
+
+
+@pytest.mark.parametrize("host", ["localhost", "10.0.0.5", "db.internal"])
+def test_a_host_that_scrub_would_redact_is_not_named(host: str) -> None:
+    head = Head(Request("GET", b"/", Fields.of({"Host": host})), Response(404))
+    error = compose(Found(head), scrubber=SCRUBBER, now=0).envelope.error
+    assert leaks(error.message, SCRUBBER) == {}
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize("status", [400, 404, 429, 500, 502, 503, 504])
+def test_safe_methods_have_no_effects(method: str, status: int) -> None:
+    assert make(status, method=method)["side_effects"] == "none_expected"
+
+
+REPEATS = {"once", "after_delay"}
+
+
+@pytest.mark.parametrize("method", UNSAFE)
+@pytest.mark.parametrize("status", [*range(400, 432), 451, *range(500, 531)])
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "20"}])
+def test_no_envelope_invites_a_doubled_request(method: str, status: int, headers: dict[str, str]) -> None:
+    own = Evidence(decided_by="dialect", code="teapot_full")
+    repeat = Evidence(decided_by="contract", code="internal", retry="once", side_effects="unknown", outranks_failure=True)
+    for evidence in ((), (own,), (repeat,), (DIALECT,)):
+        error = make(status, *evidence, method=method, headers=headers)
+        if error["side_effects"] != "none_expected":
+            assert error["retry"] not in REPEATS
+            assert error["recovery"]["same_arguments"] in ("discouraged", "never")
+            if error["retry"] == "refetch" and error["code"] != "conflict":
+                assert "may have taken effect" in error["recovery"]["guidance"]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "effects", "retry"),
+    [
+        (500, {}, "possible", "refetch"),
+        (502, {}, "possible", "refetch"),
+        (504, {"Retry-After": "9"}, "possible", "refetch"),
+        (503, {}, "possible", "refetch"),
+        (503, {"Retry-After": "9"}, "none_expected", "after_delay"),
+        (503, {"Retry-After": "0"}, "possible", "refetch"),
+        (429, {}, "none_expected", "after_delay"),
+        (425, {}, "none_expected", "after_delay"),
+        (422, {}, "none_expected", "fix_input"),
+        (402, {}, "none_expected", "pay"),
+    ],
+)
+def test_effects_of_a_post(status: int, headers: dict[str, str], effects: str, retry: str) -> None:
+    error = make(status, method="POST", headers=headers)
+    assert (error["side_effects"], error["retry"]) == (effects, retry)
+
+
+def test_an_idempotency_key_allows_what_is_discouraged() -> None:
+    error = make(500, method="POST", sent={"Idempotency-Key": "k"})
+    assert (error["retry"], error["recovery"]["same_arguments"]) == ("once", "conditional")
+    assert "same Idempotency-Key" in error["recovery"]["guidance"]
+
+
+def test_a_connection_that_was_never_made_has_no_effects() -> None:
+    error = failure_envelope(Request("POST"), FAILURES["connection_refused"]).error
+    assert (error.side_effects, error.retry, error.recovery.same_arguments) == ("none_expected", "after_delay", "safe")
+    assert error.source == "proxy"
+
+
+@pytest.mark.parametrize("token", ["connection_terminated", "connection_read_timeout", "http_response_incomplete"])
+def test_a_request_that_was_sent_may_have_effects(token: str) -> None:
+    error = failure_envelope(Request("POST"), FAILURES[token]).error
+    assert (error.side_effects, error.retry) == ("possible", "refetch")
+    assert failure_envelope(Request("GET"), FAILURES[token]).error.retry == "after_delay"
+
+
+def test_a_contract_keeps_what_it_says() -> None:
+    recovery = {"action": "start_dependency", "same_arguments": "safe", "guidance": "Start the shop first."}
+    said = Evidence(
+        decided_by="contract", code="internal", kind="bridge_transport_error", origin="bridge", recovery=recovery,
+        side_effects="unknown", retry="once", message="The bridge is down.", outranks_failure=True,
+    )  # fmt: skip
+    error = make(502, said, method="POST")
+    assert (error["kind"], error["origin"], error["side_effects"]) == ("bridge_transport_error", "bridge", "unknown")
+    assert error["recovery"] == recovery
+    assert (error["retry"], error["message"]) == ("once", "The bridge is down.")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "seconds", "source"),
+    [
+        (429, {"Retry-After": "20"}, 20, None),
+        (429, {}, 30, "default"),
+        (429, {"Retry-After": "0"}, 30, "default"),
+        (503, {"Retry-After": "900000"}, 86400, None),
+        (503, {}, 60, "default"),
+        (429, {"RateLimit": '"a";r=0;t=11'}, 11, None),
+        (500, {"Retry-After": "7"}, 7, None),
+        (500, {"X-RateLimit-Reset": "7"}, None, None),
+        (403, {"Retry-After": "7"}, None, None),
+        (404, {"X-RateLimit-Reset": "7"}, None, None),
+    ],
+)
+def test_waits(status: int, headers: dict[str, str], seconds: int | None, source: str | None) -> None:
+    error = make(status, headers=headers)
+    assert error["retry_after"] == seconds
+    assert error.get("retry_after_source") == source
+    assert error["recovery"].get("retry_after_ms") == (seconds * 1000 if seconds else None)
+    if seconds:
+        assert f"{seconds} seconds" in error["recovery"]["guidance"]
+
+
+def test_guidance_names_field_scope_and_person() -> None:
+    assert '"colour"' in make(400, DIALECT)["recovery"]["guidance"]
+    scopes = Evidence(decided_by="header", code="scope_missing", required_scopes=("orders:write",))
+    assert "orders:write" in make(403, scopes)["recovery"]["guidance"]
+    human = Evidence(decided_by="rule", rule="a/b", code="needs_human", continue_url="/check")
+    error = make(403, human)
+    assert error["continue_url"] == "https://shop.example/check"
+    assert "continue_url" in error["recovery"]["guidance"]
+
+
+def test_several_faults_and_one() -> None:
+    two = Evidence(
+        decided_by="dialect", code="invalid_input",
+        errors=(FieldError("name", "It is too long.", "/name"), FieldError("age", "It is no number.", None)),
+    )  # fmt: skip
+    error = make(422, two)
+    assert error["errors"] == [
+        {"field": "name", "message": "It is too long.", "pointer": "#/name"}, {"field": "age", "message": "It is no number."},
+    ]  # fmt: skip
+    assert error["field"] == "name"
+    assert '"name" and "age"' in error["recovery"]["guidance"]
+    one = make(422, Evidence(decided_by="dialect", code="invalid_input", errors=two.errors[:1]))
+    assert "errors" not in one
+    assert (one["field"], one["message"]) == ("name", "It is too long.")
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://user:pw@shop.example/", "http://[", "/a b", "x" * 3000, ""])
+def test_links_that_do_not_leave(url: str) -> None:
+    error = make(403, Evidence(decided_by="rule", rule="a/b", code="needs_human", continue_url=url, documentation_url=url))
+    assert "continue_url" not in error
+    assert "documentation_url" not in error
+
+
+def test_secrets_and_traces_are_redacted_everywhere() -> None:
+    secret = "AKIA" + "IOSFODNN7EXAMPLQ"
+    evidence = Evidence(
+        decided_by="dialect", code="invalid_input", message=f"The key {secret} was refused by the store.", field=secret,
+        hint=f"use {secret}", valid=(secret, "red"), payment={"to": secret}, alternatives=({"name": secret},),
+        errors=(FieldError(secret, f"bad {secret}", None), FieldError("b", "The second is bad too.", None)),
+    )  # fmt: skip
+    error = make(400, evidence, original={"a": [secret]})
+    assert secret not in str(error)
+    assert error["valid"] == ["red"]
+
+
+def test_the_instance_is_the_address_without_its_query() -> None:
+    assert make(404, instance=True)["instance"] == "/things/7"
+    assert "instance" not in make(404)
+
+
+def test_our_own_words_pass_the_last_check() -> None:
+    for status in range(400, 600):
+        for method in ("GET", "POST"):
+            head = Head(Request(method, b"/", Fields.of({"Host": "shop.example"})), Response(status))
+            assert leaks(str(bare(head, now=0).as_dict()), SCRUBBER) == {}
+    for failure in FAILURES.values():
+        assert leaks(str(failure_envelope(Request("POST"), failure).as_dict()), SCRUBBER) == {}

@@ -1,0 +1,210 @@
+"""The journal: a line stays a line whatever a caller chose, and a reader who stalls stalls nobody."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from saywhy.core.model import Caller, Fields, Outcome, Verdict
+from saywhy.edge.events import open_events, style_for
+from saywhy.edge.journal import PATH_CHARS, WAITING_LINES, Journal, JsonLines, level_of, text_line
+
+OK = Outcome(
+    1000000000.25, "GET", "shop.example", "/a", "shop", "id-1", "00-aa-bb-01", 200, 200, 100, 900, 0.004, 0.003, 0.0, None
+)
+VERDICT = Verdict(
+    action="rewrite", status=403, fields=Fields(), body=b"{}", code="needs_human", caller=Caller(True, "accept"),
+    decided_by="rule", rule="captcha/box", original_status=403, original_bytes=8400, redactions={"jwt": 2},
+    shadow_rules=("login/form",),
+)  # fmt: skip
+ERROR = OK._replace(original_status=403, sent_status=403, verdict=VERDICT, rewrite_duration=0.0003)
+NASTY = ['"', "\\", "\n", "\r\n", "\x00\x1b[31m", "\x7f\x85\x9b", "\u2028\u2029", "\u202eabc", '","level":"error', "\ud800", "é\xff"]
+
+
+def line(outcome: Outcome) -> dict[str, Any]:
+    """The JSON line of `outcome`, read back; exactly one line of printable ASCII."""
+    text = JsonLines()(outcome, level_of(outcome))
+    assert text.endswith("}\n")
+    assert text[:-1].isascii()
+    assert text[:-1].isprintable()
+    read = json.loads(text)
+    assert isinstance(read, dict)
+    return read
+
+
+def test_a_success() -> None:
+    assert line(OK) == {
+        "time": "2001-09-09T01:46:40.250Z", "level": "info", "caller": "unknown", "method": "GET", "host": "shop.example",
+        "path": "/a", "upstream": "shop", "original_status": 200, "status": 200, "bytes_in": 100, "bytes_out": 900,
+        "duration_ms": 4.0, "upstream_ms": 3.0, "request_id": "id-1", "traceparent": "00-aa-bb-01",
+    }  # fmt: skip
+
+
+def test_a_rewritten_error() -> None:
+    read = line(ERROR)
+    assert read["level"] == "warning"
+    assert {key: read[key] for key in list(read)[15:]} == {
+        "action": "rewrite", "decided_by": "rule", "source": "site", "original_bytes": 8400, "rewrite_ms": 0.3,
+        "caller_by": "accept", "code": "needs_human", "rule": "captcha/box", "redactions": {"jwt": 2},
+        "shadow_rules": ["login/form"],
+    }  # fmt: skip
+
+
+LEVELS = [
+    (OK, "info"),
+    (OK._replace(sent_status=304), "info"),
+    (OK._replace(sent_status=404), "warning"),
+    (OK._replace(sent_status=500), "warning"),
+    (OK._replace(sent_status=502, failure="connection_refused"), "error"),
+    (OK._replace(sent_status=400, failure="http_request_error"), "warning"),
+    (ERROR, "warning"),
+    (ERROR._replace(verdict=dataclasses.replace(VERDICT, fault="ValueError")), "error"),
+    (OK._replace(verdict=dataclasses.replace(VERDICT, action="annotate", status=200)), "warning"),
+    (OK._replace(verdict=dataclasses.replace(VERDICT, action="pass", status=200, code="")), "info"),
+]
+
+
+@pytest.mark.parametrize(("outcome", "level"), LEVELS)
+def test_levels(outcome: Outcome, level: str) -> None:
+    assert level_of(outcome) == level
+    assert line(outcome)["level"] == level
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+@pytest.mark.parametrize("member", ["method", "host", "path", "upstream", "request_id", "traceparent", "failure"])
+def test_what_a_caller_chose_stays_inside_its_member(member: str, nasty: str) -> None:
+    read = line(OK._replace(**{member: f"a{nasty}b"}))
+    assert read[member] == f"a{nasty}b"
+    assert read["level"] == "info"
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+def test_a_text_line_holds_no_control_character_of_a_stranger(nasty: str) -> None:
+    plain = text_line(OK, "info")
+    text = text_line(OK._replace(path=f"/{nasty}", host=nasty, method=nasty), "info")
+    assert text.count("\n") == 1
+    assert text.count("\x1b") == plain.count("\x1b")
+    assert text.isascii()
+
+
+def test_long_members_are_cut() -> None:
+    long = OK._replace(path="/" + "x" * 100_000, host="h" * 100_000, method="M" * 100_000, request_id="r" * 100_000, traceparent="t" * 100_000)
+    read = line(long)
+    assert read["path"] == ("/" + "x" * 100_000)[:PATH_CHARS] + "..."
+    assert len(JsonLines()(long, "info")) < 3000
+    site_code = ERROR._replace(verdict=dataclasses.replace(VERDICT, code="c" * 100_000, rule="r" * 100_000))
+    assert len(JsonLines()(site_code, "warning")) < 2000
+
+
+def test_times_of_other_seconds_are_not_mixed_up() -> None:
+    lines = JsonLines()
+    times = [json.loads(lines(OK._replace(started=started), "info"))["time"] for started in (0.0, 59.9996, 60.0, 0.001)]
+    assert times == ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:59.999Z", "1970-01-01T00:01:00.000Z", "1970-01-01T00:00:00.001Z"]
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    """The reading and the writing end of a pipe."""
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        try:
+            os.close(end)
+        except OSError:
+            pass
+
+
+def test_lines_arrive_within_a_second_and_at_the_end(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    journal = Journal(writer)
+    started = time.monotonic()
+    journal.record(OK)
+    first = os.read(reader, 65536)
+    assert time.monotonic() - started < 2.5
+    assert json.loads(first)["path"] == "/a"
+    journal.record(OK._replace(path="/last"))
+    journal.close()
+    assert json.loads(os.read(reader, 65536))["path"] == "/last"
+    assert journal.dropped == 0
+
+
+def test_lines_below_the_level_are_left_out(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    journal = Journal(writer, level="error")
+    for outcome in (OK, ERROR, OK._replace(sent_status=504, failure="connection_timeout")):
+        journal.record(outcome)
+    journal.close()
+    assert [json.loads(one)["status"] for one in os.read(reader, 65536).splitlines()] == [504]
+
+
+def test_a_reader_who_stalls_costs_lines_and_no_time(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    journal = Journal(writer)
+    slowest = 0.0
+    for _ in range(WAITING_LINES * 2):
+        before = time.perf_counter()
+        journal.record(OK)
+        slowest = max(slowest, time.perf_counter() - before)
+    assert slowest < 0.5
+    dropped = journal.dropped
+    assert dropped > 0
+    read: list[bytes] = []
+
+    def drain() -> None:
+        while block := os.read(reader, 1 << 20):
+            read.append(block)
+
+    draining = threading.Thread(target=drain)
+    draining.start()
+    journal.close(timeout=20)
+    os.close(writer)
+    draining.join(20)
+    lines = [json.loads(one) for one in b"".join(read).splitlines()]
+    gaps = [one for one in lines if "event" in one]
+    assert sum(one["count"] for one in gaps) == dropped
+    assert len(lines) - len(gaps) == WAITING_LINES * 2 - dropped
+
+
+def test_close_does_not_wait_for_a_reader_who_never_comes(pipe: tuple[int, int]) -> None:
+    journal = Journal(pipe[1])
+    for _ in range(2000):
+        journal.record(OK)
+    started = time.monotonic()
+    journal.close(timeout=0.2)
+    assert time.monotonic() - started < 2
+    while os.read(pipe[0], 1 << 20) and journal._thread.is_alive():
+        pass
+
+
+def test_a_reader_who_left_is_counted_and_nothing_is_raised(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    os.close(reader)
+    journal = Journal(writer)
+    journal.record(OK)
+    journal.close()
+    assert journal.dropped == 1
+
+
+def test_events() -> None:
+    out = io.StringIO()
+    events = open_events("json", "warning", out)
+    events.info("not worth a line")
+    events.error("reload refused", problems=["a:1: b"])
+    read = json.loads(out.getvalue())
+    assert (read["event"], read["level"], read["problems"]) == ("reload refused", "error", ["a:1: b"])
+    assert read["time"].endswith("Z")
+    plain = io.StringIO()
+    open_events("text", stream=plain).info("reloaded", hash="abc")
+    assert "reloaded" in plain.getvalue()
+    assert "\x1b" not in plain.getvalue()
+
+
+def test_style() -> None:
+    assert [style_for(wanted, io.StringIO()) for wanted in ("auto", "json", "text")] == ["json", "json", "text"]

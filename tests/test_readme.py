@@ -1,0 +1,223 @@
+"""README tells the truth: its commands run, in its order; its samples, its tables and its paths are the real ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from saywhy.edge.meter import COUNTERS, GAUGES, HISTOGRAMS
+from saywhy.edge.settings import reference
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+DOCUMENTS = (
+    README,
+    ROOT / ".github/CONTRIBUTING.md",
+    ROOT / ".github/SECURITY.md",
+    ROOT / "deploy/README.md",
+    ROOT / "CHANGELOG.md",
+)
+LONG = ("saywhy serve", "saywhy demo")
+"""Commands that go on until they are told to stop; those with --once end by themselves."""
+
+
+class Fence(NamedTuple):
+    """One fenced block."""
+
+    file: Path
+    line: int
+    language: str
+    text: str
+
+
+def fences(file: Path) -> Iterator[Fence]:
+    inside, start, language, lines = False, 0, "", list[str]()
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        if line.startswith("```"):
+            if inside:
+                yield Fence(file, start, language, "\n".join(lines))
+            inside, start, language, lines = not inside, number, line[3:].strip(), []
+        elif inside:
+            lines.append(line)
+
+
+def commands(file: Path) -> list[str]:
+    return [
+        line
+        for fence in fences(file)
+        if fence.language == "sh"
+        for line in fence.text.splitlines()
+        if line.strip()
+    ]
+
+
+def behind_make(command: str) -> str:
+    """What a `make` line would do last; asking make itself keeps README, Makefile and this test of one mind."""
+    plan = subprocess.run(
+        [*shlex.split(command), "--dry-run", "--old-file=requirements.lock"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return plan.stdout.strip().splitlines()[-1]
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Session:
+    """A terminal in the project's folder: what runs on stays up until the next such command."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.running: subprocess.Popen[str] | None = None
+        self.ports: dict[str, str] = {}
+        self.environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    def localised(self, command: str) -> str:
+        """The command with the ports that are free on this machine."""
+        return re.sub(r"(?<=127\.0\.0\.1:)\d+", lambda port: self.ports.get(port[0], port[0]), command)
+
+    def start(self, command: str) -> None:
+        self.stop()
+        if "saywhy serve" in command:
+            self.ports |= {port: str(free_port()) for port in ("8000", "9180")}
+            command += f" --admin 127.0.0.1:{self.ports['9180']}"
+        log = self.folder / "running.log"
+        self.running = subprocess.Popen(
+            ["bash", "-c", f"exec {self.localised(command)}"],
+            cwd=ROOT,
+            env=self.environment,
+            text=True,
+            stdout=log.open("w"),
+            stderr=subprocess.STDOUT,
+        )
+        ready = re.compile(r"Still serving on http://127\.0\.0\.1:(\d+)|listens on (http\S+)")
+        deadline = time.monotonic() + 60
+        while not (found := ready.search(log.read_text())):
+            assert self.running.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+        if found[1]:
+            self.ports["8080"] = found[1]
+
+    def run(self, command: str) -> str:
+        done = subprocess.run(
+            ["bash", "-c", self.localised(command)],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        assert "Traceback" not in done.stderr
+        return done.stdout
+
+    def stop(self) -> None:
+        if self.running is not None:
+            self.running.terminate()
+            assert self.running.wait(30) == 0
+            self.running = None
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    made = Session(tmp_path)
+    yield made
+    made.stop()
+
+
+def test_every_command_of_the_readme_runs_in_its_order(session: Session) -> None:
+    seen, demo = 0, ""
+    for command in commands(README):
+        if command.startswith("export "):
+            continue
+        seen += 1
+        plain = behind_make(command) if command.startswith("make ") else command
+        if "pytest" in plain:
+            assert command == "make test"  # this very run
+        elif plain.removeprefix(".venv/bin/").startswith(LONG) and "--once" not in plain:
+            demo = demo or plain
+            session.start(plain)
+        elif "explain http" in plain:
+            # README has it after `serve`; the shop that it looks at is the demo's.
+            session.start(demo)
+            assert session.run(command)
+        else:
+            assert session.run(command), command
+    assert seen >= 15
+
+
+def test_the_sample_is_what_the_demo_answers(session: Session) -> None:
+    (sample,) = [fence.text for fence in fences(README) if fence.language == "json"]
+    session.start(behind_make("make run"))
+    answer = json.loads(
+        session.run("curl -s -H 'Accept: application/json' -d sku=lamp http://127.0.0.1:8080/cart")
+    )
+    assert json.loads(sample) == answer
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
+def test_every_path_that_is_named_exists(file: Path) -> None:
+    text = file.read_text()
+    named = set(re.findall(r"`((?:proxy|tests|rules|deploy)/[\w./-]*)`", text))
+    linked = set(re.findall(r"\]\(([^)#:]+)\)", text))
+    missing = [path for path in named if not (ROOT / path).exists()]
+    missing += [link for link in linked if not (file.parent / link).exists()]
+    assert not missing
+
+
+def between(name: str) -> str:
+    """What stands in README between the marks of a generated part."""
+    return README.read_text().partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0].strip()
+
+
+def test_the_settings_reference_is_fresh() -> None:
+    assert between("settings") == reference.markdown().strip(), "run: python tests/test_readme.py"
+
+
+def metrics_table() -> str:
+    rows = ["| metric | labels | |", "|---|---|---|"]
+    for name, (about, labels, *_) in [*COUNTERS.items(), *HISTOGRAMS.items(), *GAUGES.items()]:
+        rows.append(f"| `{name}` | {', '.join(labels)} | {about} |")
+    return "\n".join(rows)
+
+
+def test_the_list_of_metrics_is_the_meters() -> None:
+    assert between("metrics") == metrics_table(), "run: python tests/test_readme.py"
+
+
+def test_every_block_has_a_language_or_is_a_drawing() -> None:
+    for file in DOCUMENTS:
+        for fence in fences(file):
+            assert fence.language in {"sh", "json", "yaml", "html", "nginx", ""}, f"{file.name}:{fence.line}"
+
+
+def write_generated_parts() -> None:
+    """Bring the generated parts of README up to date."""
+    text = README.read_text()
+    for name, part in (("settings", reference.markdown().strip()), ("metrics", metrics_table())):
+        before, _, rest = text.partition(f"<!-- {name} -->\n")
+        text = f"{before}<!-- {name} -->\n{part}\n<!-- /{name} -->{rest.partition(f'<!-- /{name} -->')[2]}"
+    README.write_text(text)
+
+
+if __name__ == "__main__":
+    write_generated_parts()
