@@ -15,7 +15,7 @@ import pytest
 from saywhy import cli
 from saywhy.cli.output import Failure, failure_line
 from saywhy.core.contract.codes import CODES
-from saywhy.core.contract.envelope import json_schema
+from saywhy.core.contract.schema import json_schema
 
 
 def saywhy(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

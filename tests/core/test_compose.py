@@ -12,7 +12,7 @@ from saywhy.core.compose.host import public_host
 from saywhy.core.compose.message import from_title, is_challenge, says_something, sentences
 from saywhy.core.contract.schema import json_schema
 from saywhy.core.failures import FAILURES
-from saywhy.core.model import Evidence, Fields, FieldError, Head, Request, Response
+from saywhy.core.model import Evidence, FieldError, Fields, Head, Request, Response
 from saywhy.core.page import read
 from saywhy.core.scrub import Scrubber
 

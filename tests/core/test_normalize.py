@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -13,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saywhy.core import failures
+from saywhy.core.compose import leaks
 from saywhy.core.contract.schema import json_schema
-from saywhy.core.model import Fields, Head, Plan, Request, Response, Verdict
+from saywhy.core.model import Evidence, Fields, Head, Plan, Request, Response, Verdict
 from saywhy.core.normalize import Normalizer
 from saywhy.core.policy import Policy, Routes
-from saywhy.core.rules import Rulebook
+from saywhy.core.rules import Match, Rulebook
 from saywhy.core.scrub import Scrubber
+from saywhy.edge.packs import load_rulebook, shipped_rules
 
 VALIDATOR = jsonschema.Draft202012Validator(json_schema())
 JSON = {"Accept": "application/json"}
@@ -319,6 +322,84 @@ def test_the_last_check_catches_what_slipped_through() -> None:
     assert sum(verdict.redactions.values()) >= 1
 
 
+CONTRACT = {
+    "error": {
+        "code": "conflict", "message": "Somebody changed the cart.", "field": "cart", "retry": "refetch", "retry_after": None,
+        "contract_version": 1, "kind": "stale_suggestion", "origin": "code_mode",
+        "recovery": {"action": "rediscover", "same_arguments": "never", "guidance": "Load the cart first."},
+        "side_effects": "unknown", "tool": "cart.add", "cause": "The version is old.", "original": {"was": 1},
+    }
+}  # fmt: skip
+
+
+def test_a_body_in_the_contract_is_read_as_it_is_and_does_not_grow() -> None:
+    body = json.dumps(CONTRACT).encode()
+    for _ in range(3):
+        verdict = run(500, {"Content-Type": "application/json"}, body, SIGNED, method="POST")
+        assert (verdict.action, verdict.decided_by, verdict.status) == ("rewrite", "contract", 500)
+        body = verdict.body or b""
+        error = json.loads(body)["error"]
+        assert {name: error.get(name) for name in CONTRACT["error"]} == CONTRACT["error"]
+
+
+class Successes(Rulebook):
+    """A rulebook whose one rule reads a success as a failure."""
+
+    def __init__(self, on_success: Any) -> None:
+        super().__init__()
+        self.has_success_rules = True
+        self._says = Evidence(
+            decided_by="rule", rule="shop/wall", code="out_of_stock", message="The mug is sold out.", on_success=on_success
+        )
+
+    def wants_success(self, head: Head, packs: Any = None) -> bool:
+        return True
+
+    def match(self, head: Head, page: Any, *, packs: Any = None, origin: Any = None, note: Any = None) -> Match:
+        return Match(self._says) if origin == "shipped" and page.title == "Wall" else Match()
+
+
+WALL = b"<title>Wall</title>"
+
+
+@pytest.mark.parametrize(("status", "sent_status"), [(200, 409), (302, 409), (201, 409)])
+def test_a_success_that_a_rule_rewrites_takes_the_codes_status(status: int, sent_status: int) -> None:
+    verdict = run(status, {**HTML, "Set-Cookie": "a=b"}, WALL, JSON, by=Normalizer(Successes("rewrite")))
+    assert (verdict.action, verdict.status, verdict.rule) == ("rewrite", sent_status, "shop/wall")
+    assert verdict.original_status == status
+    assert verdict.fields.get("proxy-status") == f"saywhy; received-status={status}"
+    assert verdict.fields.get("set-cookie") == "a=b"
+
+
+def test_a_success_that_a_rule_annotates_stays_and_is_kept_from_shared_caches() -> None:
+    site = {**HTML, "Cache-Control": "public, max-age=60"}
+    verdict = run(200, site, WALL, JSON, by=Normalizer(Successes("annotate")))
+    assert (verdict.action, verdict.status, verdict.body, verdict.code) == ("annotate", 200, None, "out_of_stock")
+    assert verdict.fields.all("cache-control") == ["private"]
+    assert verdict.fields.get("agent-error") == "out_of_stock;retry=no;side_effects=none_expected"
+    assert "Accept" in (verdict.fields.get("vary") or "")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "sent"),
+    [
+        (200, b"<title>A shop</title>", JSON), (200, WALL, SIGNED), (200, WALL, BROWSER), (200, WALL, {"Accept": "*/*"}),
+        (204, b"", JSON), (206, WALL, JSON), (304, b"", JSON),
+    ],
+)  # fmt: skip
+def test_other_successes_pass(status: int, body: bytes, sent: dict[str, str]) -> None:
+    verdict = run(status, HTML, body, sent, by=Normalizer(Successes("rewrite")))
+    assert (verdict.action, verdict.reason, verdict.fields) == ("pass", "", Fields.of(HTML))
+
+
+def test_a_glance_at_a_success_asks_for_rules_and_for_traces_of_an_agent() -> None:
+    by = Normalizer(Successes("rewrite"))
+    assert by.glance(200, b"GET / HTTP/1.1\r\nAccept: application/json\r\n\r\n")
+    assert not by.glance(200, b"GET / HTTP/1.1\r\nAccept: text/html\r\n\r\n")
+    pinned = Normalizer(Successes("rewrite"), Routes((Policy(callers="everyone"),)))
+    assert pinned.glance(200, b"GET / HTTP/1.1\r\nAccept: text/html\r\n\r\n")
+
+
 @pytest.mark.parametrize("token", failures.FAILURES)
 @pytest.mark.parametrize("sent", [JSON, PROBLEM, MARKDOWN, SIGNED, BROWSER, {}])
 def test_fail(token: str, sent: dict[str, str]) -> None:
@@ -407,3 +488,19 @@ def test_normalize_is_total(
     for media in ("application/json", "application/problem+json", "text/markdown"):
         again = Plan("hold", "", plan.caller._replace(is_agent=True, media=media), plan.policy, 1000)
         check(PLAIN.normalize(heads, again, body, complete=complete, now=0), method)
+
+
+def test_every_response_of_the_corpus_in_every_rendering(shared: Path) -> None:
+    by = Normalizer(load_rulebook([shipped_rules()]))
+    scrubber = Scrubber()
+    with gzip.open(shared / "corpus" / "corpus.jsonl.gz", "rt") as lines:
+        rows = [json.loads(line) for line in lines]
+    assert len(rows) > 500
+    for row in rows:
+        # The bodies were saved decoded.
+        headers = {name: value for name, value in row["headers"].items() if name.lower() != "content-encoding"}
+        for sent in (JSON, PROBLEM, MARKDOWN, {**SIGNED, **BROWSER}):
+            verdict = run(row["status"], headers, row["body"].encode("utf-8", "replace"), sent, method=row["method"], by=by)
+            if verdict.action == "rewrite" and verdict.media != "text/markdown":
+                assert leaks((verdict.body or b"").decode(), scrubber) == {}, row["id"]
+            assert not any(secret.encode() in (verdict.body or b"") for secret in row["contains_secret"]), row["id"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saywhy.core.compose import Found, bare, compose
-from saywhy.core.model import Evidence, Fields, FieldError, Head, Request, Response
+from saywhy.core.model import Evidence, FieldError, Fields, Head, Request, Response
 from saywhy.core.render import RENDERINGS, markdown, render
 from saywhy.core.scrub import Scrubber
 

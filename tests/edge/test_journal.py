@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from saywhy.core.model import Caller, Fields, Outcome, Verdict
 from saywhy.edge.events import open_events, style_for
 from saywhy.edge.journal import PATH_CHARS, WAITING_LINES, Journal, JsonLines, level_of, text_line

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from prometheus_client import generate_latest
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
+
 from saywhy.core.contract.codes import CODES
 from saywhy.core.model import Caller, Fields, Outcome, PassReason, Verdict
 from saywhy.edge.meter import COUNTERS, GAUGES, HISTOGRAMS, PASS_REASONS, STATUS_LABELS, Meter, ReloadGauges

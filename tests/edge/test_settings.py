@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from saywhy.core.policy import Policy
 from saywhy.edge.settings import SettingsError, load, parse_address, to_routes
 from saywhy.edge.settings.reference import json_schema, markdown, rows

@@ -39,6 +39,7 @@ def both_loops(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
         async def bounded() -> None:
             async with asyncio.timeout(40):
                 await test(*args, **kwargs)
+                await asyncio.sleep(0.02)  # transports that were closed say goodbye in the next rounds of the loop
 
         with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
             runner.run(bounded())
@@ -232,8 +233,11 @@ async def serving(answer: Callable[[Got], bytes | list[Step]] | bytes | list[Ste
 @contextlib.asynccontextmanager
 async def listening(
     serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+    *,
+    host: str = "127.0.0.1",
+    path: str | None = None,
 ) -> AsyncIterator[int]:
-    """Any raw server on a loopback port; its tasks end with it."""
+    """Any raw server on a loopback port, or a Unix socket; its tasks and connections end with it."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -248,9 +252,12 @@ async def listening(
             tasks.discard(task)
             writer.close()
 
-    server = await asyncio.start_server(one, "127.0.0.1", 0, limit=1 << 22)
+    if path is None:
+        server = await asyncio.start_server(one, host, 0, limit=1 << 22)
+    else:
+        server = await asyncio.start_unix_server(one, path, limit=1 << 22)
     try:
-        yield server.sockets[0].getsockname()[1]
+        yield 0 if path is not None else server.sockets[0].getsockname()[1]
     finally:
         server.close()
         for task in list(tasks):

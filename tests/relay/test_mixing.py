@@ -97,7 +97,7 @@ class PickyCaller(asyncio.Protocol):
 
     def __init__(self, number: int, tally: Tally, lost: asyncio.Event) -> None:
         self.number = number
-        self.random = random.Random(number)  # noqa: S311
+        self.random = random.Random(number)
         self.tally = tally
         self.lost = lost
         self.sent = 0

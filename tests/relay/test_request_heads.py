@@ -85,7 +85,7 @@ TARGETS = {
     "bad escapes": b"/x%zz?y=%",
     "odd bytes": b'/x?a=|{}^`"<>\\',
     "a bare question mark": b"/x?",
-    "eight bits": "/caf\xe9/日本?ü=\xff".encode("utf-8") + b"\xe9\xff",
+    "eight bits": "/caf\xe9/日本?ü=\xff".encode() + b"\xe9\xff",
     "long": b"/" + b"a" * 7000,
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client.registry import CollectorRegistry
+
 from saywhy.edge.meter import Meter
 from saywhy.serve.admin import admin_application
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from stage.callers import BYSTANDERS, Caller, Lines, agent
+from stage.callers import BYSTANDERS, Caller, Lines, agent, signed
 from stage.stand import Exchange, OpenStand, Stand
 
 FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
@@ -222,6 +222,18 @@ def test_the_original_json_comes_along(stand: OpenStand, failing: Failing) -> No
     assert json.loads(seen.got.content)["error"]["original"] == json.loads(seen.site.content)
 
 
+@pytest.mark.parametrize("failing", OWN_JSON, ids=name)
+@pytest.mark.parametrize("media", ["application/json", "*/*"])
+def test_callers_who_sign_get_the_envelope_of_json_too(
+    stand: OpenStand, failing: Failing, media: str
+) -> None:
+    seen = provoke(stand(failing.site), failing, signed(media))
+    assert_fields(seen, failing, "application/json")
+    error = json.loads(seen.got.content)["error"]
+    assert error["code"] == failing.code
+    assert error["original"] == json.loads(seen.site.content)
+
+
 # FastAPI answers HEAD with 405 where only GET is routed.
 ANSWER_HEAD = [failing for failing in FAILURES if failing.method == "GET" and failing.site != "fastapi"]
 
@@ -233,6 +245,14 @@ def test_head_is_decided_by_the_head_alone(stand: OpenStand, failing: Failing) -
     assert seen.got.content == b""
     assert not seen.got.field("content-length")
     assert seen.got.field("agent-error").partition(";")[0] == failing.code
+
+
+@pytest.mark.parametrize("failing", ANSWER_HEAD, ids=name)
+@pytest.mark.parametrize("caller", BYSTANDERS, ids=lambda caller: caller.name)
+def test_head_passes_bystanders_as_it_came(stand: OpenStand, failing: Failing, caller: Caller) -> None:
+    seen = stand(failing.site).exchange(failing.path, caller, method="HEAD")
+    assert seen.got.status_line == seen.site.status_line
+    assert seen.got.end_to_end() == seen.site.end_to_end()
 
 
 FATAL = Failing("php", "/fatal.php", 200, "internal", leaks=b"planted-pw")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -10,6 +11,9 @@ import typer
 
 from saywhy.cli.output import Failure, emit, failure_line, table
 from saywhy.edge.settings import Loaded, Settings, SettingsError, load
+
+MOST_LINES = 50
+"""More findings than that are one finding: work that has not begun."""
 
 
 class Finding(NamedTuple):
@@ -58,8 +62,8 @@ def _read(path: Path | None) -> Loaded:
 def _findings(loaded: Loaded, *, only_rules: bool) -> Iterator[Finding]:
     from saywhy.edge.assemble import assemble, rule_folders
     from saywhy.edge.eclipse import eclipsed
-    from saywhy.edge.packs import ExampleError, RuleErrors, read_packs, shipped_rules
     from saywhy.edge.examples import unproven
+    from saywhy.edge.packs import ExampleError, RuleErrors, read_packs, shipped_rules
 
     settings: Settings = loaded.settings
     try:
@@ -87,15 +91,15 @@ def _report(findings: list[Finding], loaded: Loaded | None, *, strict: bool, eff
             result["settings"] = [{"key": key, "value": value, "origin": origin} for key, value, origin in rows]
         emit(result)
         if errors:
-            import sys
-
             first = Failure(errors[0].message, exit_code=1)
             print(failure_line("check", first), file=sys.stderr)
     else:
         if rows:
             table(("setting", "value", "origin"), [(key, _shown(value), origin) for key, value, origin in rows])
-        for one in findings:
+        for one in (*errors, *(one for one in findings if one not in errors))[:MOST_LINES]:
             print(f"{one.weight}: {one.message}")
+        if len(findings) > MOST_LINES:
+            print(f"... and {len(findings) - MOST_LINES} more; --json has all.")
         if not errors:
             print("Nothing to mend." if not findings else "Nothing that serve would refuse; --strict would.")
     return 1 if errors else 0

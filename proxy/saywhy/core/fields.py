@@ -31,6 +31,8 @@ _CACHING = frozenset({
     "x-accel-expires",
 })  # fmt: skip
 
+_REPLACED = _SET_BY_US | _CACHING
+
 _TELLING = ("x-powered-by", "x-aspnet", "x-debug")  # names that begin so tell what to attack, and an agent nothing
 
 _TOKEN = frozenset("!#$%&'*+-.^_`|~:/0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -52,12 +54,13 @@ def rewritten_fields(
     """The header section of a rewritten answer. `length` None: no Content-Length (HEAD). `received` is the site's
     status, 0 where the failure is the proxy's own and `token` its RFC 9209 type.
     """
-    kept = [
-        line for line in site.lines if not _is_dropped(_lower(line), status) and _lower(line) not in _SET_BY_US | _CACHING
-    ]  # fmt: skip
     waits = _wait_line(site, error, now)
-    if waits is not None:
-        kept = [line for line in kept if _lower(line) != "retry-after"]
+    kept = []
+    for line in site.lines:
+        name = _lower(line)
+        if name in _REPLACED or _is_dropped(name, status) or (waits is not None and name == "retry-after"):
+            continue
+        kept.append(line)
     lines = [
         *kept,
         (b"Content-Type", content_type.encode("ascii")),
@@ -70,7 +73,7 @@ def rewritten_fields(
     ]
     if waits is not None:
         lines.append((b"Retry-After", waits))
-    return Fields(line for line in lines if _is_one_line(line))
+    return Fields(lines) if _is_clean(lines) else Fields(line for line in lines if _is_clean([line]))
 
 
 def annotated_fields(
@@ -172,9 +175,10 @@ def _describes(name: str) -> bool:
     return name not in ("content-language", "content-location", "content-disposition", "last-modified")
 
 
-def _is_one_line(line: tuple[bytes, bytes]) -> bool:
+def _is_clean(lines: list[tuple[bytes, bytes]]) -> bool:
     # The relay's parser lets none of these through; other homes hand in what they got.
-    return not any(sign in part for part in line for sign in (b"\r", b"\n", b"\0"))
+    whole = b"".join([part for line in lines for part in line])
+    return b"\r" not in whole and b"\n" not in whole and b"\0" not in whole
 
 
 def _lower(line: tuple[bytes, bytes]) -> str:

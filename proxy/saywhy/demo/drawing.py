@@ -100,8 +100,10 @@ class Painter:
             )
 
     def _panels(self, before: list[str], visit: Visit, *, whole: bool) -> None:
-        left = Panel(Text("\n".join(before), style="red" if visit.stop.code else "green", overflow="fold"),
-                     title="the site sends", title_align="left", border_style="red" if visit.stop.code else "green")  # fmt: skip
+        colour = "red" if visit.stop.code else "green"
+        status, *rest = before
+        sent = Group(Text(status, style=f"bold {colour}"), Text("\n".join(rest), overflow="fold"))
+        left = Panel(sent, title="the site sends", title_align="left", border_style=colour)
         right = Panel(
             _after(visit, whole=whole), title="an agent gets", title_align="left", border_style="green"
         )

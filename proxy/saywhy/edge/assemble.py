@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -50,3 +51,9 @@ def _unknown_packs(settings: Settings, rulebook: Rulebook) -> Iterable[Problem]:
 def digest(loaded: Loaded) -> str:
     """The hash of the settings file and of the operator's rules. Shipped rules change with the version alone."""
     return fingerprint([*([loaded.file] if loaded.file else []), *loaded.settings.rules.folders])
+
+
+def identity(loaded: Loaded) -> str:
+    """The hash of the set in force: files, and what environment and flags made of them. Shown by config_info."""
+    merged = loaded.settings.model_dump_json().encode()
+    return hashlib.sha256(digest(loaded).encode() + merged).hexdigest()[:16]

@@ -93,16 +93,18 @@ def parse_document(text: str, path: Path) -> Document:
             builder.take(event)
     except yaml.MarkedYAMLError as error:
         line = getattr(error.problem_mark or error.context_mark, "line", -1) + 1
-        raise DocumentError(path, line, f"is not YAML here: {_plain(error)}.") from None
+        raise DocumentError(path, line, f"is not YAML here: {_plain(error, text, line)}.") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise DocumentError(path, 0, f"is not YAML: {str(error).splitlines()[0] if str(error) else 'it nests too deep'}.") from None
     return Document(path, builder.value, builder.lines)
 
 
-def _plain(error: yaml.MarkedYAMLError) -> str:
-    said = error.problem or error.context or "it cannot be read"
-    if "found character '\\t'" in said:
+def _plain(error: yaml.MarkedYAMLError, text: str, line: int) -> str:
+    lines = text.splitlines()
+    written = lines[line - 1] if 0 < line <= len(lines) else ""
+    if "\t" in written[: len(written) - len(written.lstrip())]:
         return "a tab stands where blanks must; indent with blanks"
+    said = error.problem or error.context or "it cannot be read"
     if "mapping values are not allowed" in said:
         return "a second `: ` stands in the line; put the text in quotes"
     return said

@@ -157,7 +157,7 @@ def examples(folder: Path) -> list[Example]:
     for loaded in read_packs([folder]):
         ids = [rule.id for rule in loaded.pack.rules]
         place = loaded.document.path.parent / "examples"
-        for path in sorted(place.glob("*.http")) if place.is_dir() else ():
+        for path in sorted(place.glob("*.http"), key=lambda path: path.stem) if place.is_dir() else ():
             look_alike = path.stem.startswith(_LOOK_ALIKE)
             rule = _rule_of(path.stem.removeprefix(_LOOK_ALIKE), ids)
             if not rule and not look_alike:

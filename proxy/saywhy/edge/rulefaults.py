@@ -84,6 +84,8 @@ def from_faults(document: Document, faults: Iterable[ErrorDetails]) -> Iterator[
     """Pydantic's faults as rows, the first at each place in the file."""
     told: set[Steps] = set()
     for fault in faults:
+        if fault["type"] == "too_short" and fault["input"]:
+            continue  # pydantic counts only the sound items; what is wrong with the others is told on its own
         steps = written(document, fault["loc"])
         if steps not in told:
             told.add(steps)

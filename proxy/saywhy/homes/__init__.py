@@ -1,0 +1,1 @@
+"""Homes of the core beside the relay, one file each; none knows another."""

@@ -96,10 +96,13 @@ class Downstream(asyncio.Protocol):
 
     def _more_of_a_head(self, data: bytes) -> None:
         self._ahead += data
-        if self._ahead.find(HEAD_END, max(0, self._searched - 3)) < 0:
+        since = max(0, self._searched - 3)
+        if self._ahead.find(HEAD_END, since) < 0:
             self._searched = len(self._ahead)
             if len(self._ahead) > self.relay.limits.head_bytes:
                 self._refuse_unread("head_too_large")
+            elif _ends_barely(self._ahead, since):
+                self._refuse_unread("http_request_error")
             return
         whole = bytes(self._ahead)
         self._ahead.clear()
@@ -133,7 +136,7 @@ class Downstream(asyncio.Protocol):
     def _partial(self, data: bytes, whole: bool) -> None:
         if whole or len(data) > self.relay.limits.head_bytes:
             self._refuse_unread("head_too_large")
-        elif not data[:1].isalpha():
+        elif not data[:1].isalpha() or _ends_barely(data, 0):
             self._refuse_unread("http_request_error")  # no method begins so: TLS to a plain port, or noise
         else:
             if not self._ahead:
@@ -317,6 +320,11 @@ class Downstream(asyncio.Protocol):
     def abort(self) -> None:
         """Close now."""
         self.transport.abort()
+
+
+def _ends_barely(data: bytes | bytearray, since: int) -> bool:
+    """Whether a head ends with bare LF: from callers it is refused (RFC 9112 2.2 allows it), and at once."""
+    return data.find(b"\n\n", since) >= 0 or data.find(b"\n\r\n", since) >= 0
 
 
 def _what_is_safe(raw: bytes, scheme: str) -> Request:

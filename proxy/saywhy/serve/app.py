@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import gc
 import signal
 import socket
 import sys
@@ -30,7 +29,7 @@ from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Address, Loaded, SettingsError, parse_address
 from saywhy.relay import Recorders, Relay, as_server
 from saywhy.serve.admin import admin_application
-from saywhy.serve.reload import Reloader, build, known_rules
+from saywhy.serve.reload import Reloader, build, known_rules, settle
 
 QUICK_SECONDS = 1.0
 BACKLOG = 4096
@@ -120,7 +119,8 @@ class Server:
         if self.style == "text":
             print(sentence, file=sys.stderr, flush=True)
         else:
-            self.events.info(sentence, listen=self.addresses, admin=self.admin_address)
+            # Whatever the log's level: who started it with port 0 learns the port from this line.
+            open_events(self.style).info(sentence, listen=self.addresses, admin=self.admin_address)
 
 
 def _by_state(relay: Relay) -> dict[tuple[str, ...], float]:
@@ -212,9 +212,7 @@ def run(loaded: Loaded, load: Callable[[], Loaded]) -> None:
         stops = _signals(server)
         await server.start()
         server.greet()
-        # Nothing made until here is ever garbage: the collector need not walk it again on each full round.
-        gc.collect()
-        gc.freeze()
+        settle()
         watching = asyncio.create_task(server.reloader.watch())
         first = await stops.get()
         watching.cancel()

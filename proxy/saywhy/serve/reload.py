@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from saywhy.core.normalize import Normalizer
-from saywhy.edge.assemble import assemble, digest
+from saywhy.edge.assemble import assemble, digest, identity
 from saywhy.edge.meter import Meter, ReloadGauges
 from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Loaded, Problem, SettingsError, Upstream
@@ -57,27 +57,34 @@ class Reloader:
         self._events = events
         self._gauges = ReloadGauges(meter)
         self._busy = asyncio.Lock()
-        self._gauges.applied(digest(loaded))
-        self._seen = self._gauges.hash
+        self._gauges.applied(identity(loaded))
+        self._seen = digest(loaded)
 
     async def reload(self, why: str) -> tuple[str, ...]:
         """Load settings and rules anew. The problems that kept the old set in force; none when the new one is."""
         async with self._busy:
-            # What is on disk now was looked at, whatever comes of it: the poll must not try the same content again.
-            self._seen = await asyncio.to_thread(digest, self.loaded)
             try:
-                loaded, normalizer = await asyncio.to_thread(self._build)
-            except (SettingsError, RuleErrors, OSError) as refused:
-                problems = tuple(str(refused).splitlines()) or ("They cannot be read.",)
-                self._gauges.refused()
-                self._events.error("reload refused; the old settings and rules stay in force", why=why, problems=problems)
-                return problems
+                # What is on disk now was looked at, whatever comes of it: the poll must not try the same content again.
+                self._seen = await asyncio.to_thread(digest, self.loaded)
+                loaded, normalizer, seen = await asyncio.to_thread(self._build)
+            except (SettingsError, RuleErrors) as refused:
+                return self._refuse(why, str(refused).splitlines())
+            except Exception as unforeseen:  # a set that breaks the loader breaks nothing else
+                return self._refuse(why, [f"{type(unforeseen).__name__}: {unforeseen}"])
+            self._seen = seen
             self._put_in_force(loaded, normalizer, why)
             return ()
 
-    def _build(self) -> tuple[Loaded, Normalizer]:
+    def _refuse(self, why: str, problems: Sequence[str]) -> tuple[str, ...]:
+        self._gauges.refused()
+        self._events.error("reload refused; the old settings and rules stay in force", why=why, problems=list(problems))
+        return tuple(problems)
+
+    def _build(self) -> tuple[Loaded, Normalizer, str]:
         loaded = self._load()
-        return loaded, build(loaded)
+        # Taken before the rules are read, so that a change while they are is seen by the next poll.
+        seen = digest(loaded)
+        return loaded, build(loaded), seen
 
     def _put_in_force(self, loaded: Loaded, normalizer: Normalizer, why: str) -> None:
         before, after = self.loaded.settings, loaded.settings
@@ -87,12 +94,9 @@ class Reloader:
             self._relay.replace_upstreams(after.upstreams)
         self._relay.normalizer = normalizer
         self.loaded = loaded
-        self._seen = digest(loaded)
-        self._gauges.applied(self._seen)
-        # The old set goes now and not in the middle of an exchange; the new one joins what is never looked at again.
-        gc.collect()
-        gc.freeze()
-        self._events.info("reloaded", why=why, hash=self._seen, rules=len(normalizer.rulebook.rules))
+        self._gauges.applied(identity(loaded))
+        settle()
+        self._events.info("reloaded", why=why, hash=self._gauges.hash, rules=len(normalizer.rulebook.rules))
         if waiting:
             self._events.warning("a restart is needed before these take effect", settings=waiting)
 
@@ -102,6 +106,15 @@ class Reloader:
             await asyncio.sleep(POLL_SECONDS)
             if await asyncio.to_thread(digest, self.loaded) != self._seen:
                 await self.reload("changed files")
+
+
+def settle() -> None:
+    """Let go of what nothing refers to any more, and take all that is left (rules, modules) out of the collector's
+    sight: it is there for good, and walking it would stop the loop for tens of milliseconds now and then.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def known_rules(normalizer: Normalizer) -> list[tuple[str, str]]:

@@ -72,6 +72,14 @@ def agent(media: str) -> Caller:
     )
 
 
+def signed(media: str = "*/*") -> Caller:
+    """An agent whose request carries a well-formed Web Bot Auth signature: a claim, enough for the format of an error."""
+    key = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
+    covered = f'sig1=("@authority");created=1735689600;expires=1735693200;keyid="{key}";tag="web-bot-auth"'
+    mark = "sig1=:" + "A" * 86 + "==:"
+    return Caller(f"signed {media}", (("Accept", media), ("Signature-Input", covered), ("Signature", mark)))
+
+
 def request(
     port: int, path: str, caller: Caller, *, method: str = "GET", fields: Lines = (), body: bytes = b""
 ) -> bytes:

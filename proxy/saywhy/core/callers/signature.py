@@ -34,9 +34,10 @@ def _dictionary(value: str | None) -> dict[str, object]:
         return {}
     try:
         # latin-1 gives back the bytes that came; any above 127 is a parse error, as RFC 9651 asks.
-        return dict(http_sf.parse(value.encode("latin-1"), tltype="dictionary"))  # type: ignore[call-overload]
+        parsed = http_sf.parse(value.encode("latin-1"), tltype="dictionary")
     except (http_sf.StructuredFieldError, ValueError, IndexError, OverflowError):
         return {}
+    return dict(parsed) if isinstance(parsed, dict) else {}
 
 
 def _is_tagged(member: object) -> bool:

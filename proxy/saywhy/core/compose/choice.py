@@ -28,7 +28,7 @@ def choose(status: int, evidence: Sequence[Evidence]) -> Choice:
     usual = code_for_status(status)
     for one in evidence:
         code = _code(one)
-        if code and (status < 500 or one.outranks_failure or code == usual):
+        if code and (not 500 <= status <= 599 or one.outranks_failure or code == usual):
             return Choice(code, one, one.decided_by)
     return Choice(usual, None, "status")
 

@@ -15,7 +15,7 @@ from saywhy.core.compose.host import public_host
 from saywhy.core.compose.texts import Texts
 from saywhy.core.contract import codes, kinds
 from saywhy.core.contract.codes import DEFAULT_WAIT, Code
-from saywhy.core.contract.envelope import Envelope, Error, FieldFault, Recovery
+from saywhy.core.contract.envelope import CONTEXT, Envelope, Error, FieldFault, Recovery
 from saywhy.core.contract.envelope import Evidence as EvidencePart
 from saywhy.core.contract.statuses import code_for_status
 from saywhy.core.hints.wait import CAP, retry_after, wait
@@ -243,11 +243,27 @@ def _extras(draft: _Draft) -> dict[str, Any]:
         "alternatives": tuple(alternatives) or None,
         "valid": texts.texts(first(lambda one: one.valid) or (), 200, 50),
         "hint": texts.text(first(lambda one: one.hint)),
-        "original": texts.value(found.original, _MAX_ORIGINAL) if found.original is not None else None,
+        **_original(draft),
         "instance": texts.url(request.path, page) and texts.exact(request.path, 500) if found.instance else None,
         "evidence": _evidence(decider, texts),
     }
     return {name: value for name, value in parts.items() if value is not None}
+
+
+def _original(draft: _Draft) -> dict[str, Any]:
+    """The structured body that the envelope replaces. One in a contract is told by the envelope itself: of it only the
+    contract's context is passed on, so that it does not grow at every saywhy that it comes through.
+    """
+    raw, texts, decider = draft.found.original, draft.texts, draft.choice.decider
+    if raw is None:
+        return {}
+    if decider is None or decider.decided_by != "contract":
+        return {"original": texts.value(raw, _MAX_ORIGINAL)}
+    said = raw.get("error", raw) if isinstance(raw, Mapping) else {}
+    said = said if isinstance(said, Mapping) else {}
+    parts = {name: texts.value(said[name], _MAX_PART) for name in (*CONTEXT, "original") if name in said}
+    kinds_said = {name: said.get(name) for name in ("original_kind", "cause")}
+    return {**parts, **{name: texts.text(word) for name, word in kinds_said.items() if isinstance(word, str)}}
 
 
 def _errors(draft: _Draft) -> tuple[FieldFault, ...] | None:

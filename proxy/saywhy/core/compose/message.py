@@ -20,7 +20,7 @@ _CHALLENGES = (
     "just a moment", "attention required", "checking your browser", "checking if the site connection is secure",
     "verify you are human", "verifying you are human", "verify that you are human", "are you a robot", "not a robot",
     "not a bot", "pardon our interruption", "one more step", "one moment, please", "one moment please",
-    "please wait", "enable javascript", "enable cookies", "javascript is disabled", "human verification",
+    "please wait", "enable javascript", "turn javascript on", "turn on javascript", "enable cookies", "javascript is disabled", "human verification",
     "security check", "security checkpoint", "ddos protection by", "access to this page has been denied",
     "you are being redirected", "press & hold", "press and hold", "please stand by", "incapsula incident",
     "request unsuccessful", "captcha",
@@ -44,6 +44,11 @@ _BARE_EXTRA = (
     "sign in", "signin", "welcome", "home", "homepage", "index", "untitled", "document", "title", "default",
     "payment required", "payload too large", "request entity too large", "uri too long", "request uri too long",
     "request rejected", "request blocked", "iis", "iis windows server", "ok", "true", "false",
+    "not allowed", "request uri too large", "proxy error", "gateway time out", "request time out", "connection time out", "origin connection time out", "backend fetch failed",
+    "first byte timeout", "this page could not be found", "this page can t be found", "this page cannot be found",
+    "page not found development mode", "too many attempts", "unauthenticated", "not authenticated", "not authorized",
+    "not authorised", "état", "estado", "stato", "error report", "http status report", "an error occurred", "problem",
+    "we re sorry", "we are sorry", "browser error", "bad gateway error", "no healthy upstream", "no server available",
     "page introuvable", "seite nicht gefunden", "página no encontrada", "pagina non trovata",
 )  # fmt: skip
 
@@ -125,13 +130,22 @@ def _split(text: str) -> Iterator[str]:
             start = at + 1
 
 
+_NO_PROSE = (
+    "copyright", "©", "powered by", "server at ", "nginx/", "apache/", "all rights", "skip to ", "jump to ",
+    "toggle navigation", "open menu", "trademark",
+    "return to ", "go back", "back to ",
+)  # fmt: skip
+
+
 def _reads(sentence: str) -> bool:
     """Whether this is prose: no footer, no product line of a server, no code."""
     folded = sentence.casefold()
     signs = sum(1 for char in sentence if char in "{}<>=;\\|#$")
-    return signs <= 1 and not any(
-        word in folded for word in ("copyright", "©", "powered by", "server at ", "nginx/", "apache/", "all rights")
-    )
+    words = sentence.split()
+    capitals = sum(1 for word in words if word[0].isupper())
+    # A menu read as text is a row of titles. German capitalises its nouns and stays under the half.
+    is_menu = len(words) >= 10 and capitals * 5 > len(words) * 3
+    return signs <= 1 and not is_menu and not any(mark in folded for mark in _NO_PROSE)
 
 
 def _length(text: str) -> int:

@@ -39,6 +39,9 @@ def _only_clean(value: object) -> Clean:
     return value
 
 
+CONTEXT = ("service", "action", "tool", "upstream", "command", "prompt", "resource", "safety")
+"""Members of the Agent error contract that say what failed; any JSON value, scrubbed."""
+
 MESSAGE_LIMIT = 500
 """Characters of a message."""
 
@@ -123,6 +126,16 @@ class Error(_Part):
     cause: CleanText | None = None
     instance: CleanText | None = None
     evidence: Evidence | None = None
+
+    # The Agent error contract's own context, passed on from sites and tools that speak it.
+    service: Any = None
+    action: Any = None
+    tool: Any = None
+    upstream: Any = None
+    command: Any = None
+    prompt: Any = None
+    resource: Any = None
+    safety: Any = None
 
     @classmethod
     def nullable(cls) -> frozenset[str]:

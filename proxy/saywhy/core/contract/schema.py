@@ -39,7 +39,8 @@ def _schema() -> dict[str, Any]:
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of `{"error": {...}}`; a copy that the caller may change."""
-    return _copied(_schema())
+    copy: dict[str, Any] = _copied(_schema())
+    return copy
 
 
 def _opened(part: dict[str, Any], nullable: frozenset[str]) -> dict[str, Any]:

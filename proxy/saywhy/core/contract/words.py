@@ -4,7 +4,7 @@ Retry words come from Agent errors draft 0.1; origin, action, same_arguments and
 contract v1. A reader must treat every one of them as an open set; a writer uses only what stands here.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 Retry = Literal["fix_input", "no", "refetch", "get_grant", "pay", "ask_human", "after_delay", "once"]
 Origin = Literal[
@@ -19,7 +19,7 @@ SameArguments = Literal["safe", "conditional", "discouraged", "never"]
 SideEffects = Literal["none_expected", "possible", "unknown"]
 Source = Literal["site", "proxy"]
 
-CONTRACT_VERSION = 1
+CONTRACT_VERSION: Final = 1
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 """Methods that promise no effect (RFC 9110 9.2.1)."""

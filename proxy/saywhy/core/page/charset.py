@@ -59,6 +59,13 @@ _GROUPS = {
 }
 _CODECS = {label: codec for codec, labels in _GROUPS.items() for label in labels.split()}
 
+_CODECS_GUESSED = {codec.replace("-", "_"): codec for codec in _GROUPS} | {
+    "shift_jis": "cp932", "shift_jis_2004": "cp932", "shift_jisx0213": "cp932", "euc_jis_2004": "euc_jp",
+    "euc_jisx0213": "euc_jp", "gbk": "gb18030", "gb2312": "gb18030", "hz": "gb18030", "big5": "big5hkscs",
+    "cp950": "big5hkscs", "euc_kr": "cp949", "johab": "cp949", "latin_1": "cp1252", "mac_cyrillic": "mac-cyrillic",
+}  # fmt: skip
+"""What charset-normalizer may call a codec (Python's names, and supersets that no site means) -> ours."""
+
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 _SAID = re2.compile(rb"""(?i)(?:<meta[^>]*?charset|<\?xml[^>]*?encoding)\s*=\s*["']?\s*([a-z0-9_.:-]{2,40})""")
@@ -95,7 +102,7 @@ def _said_by_page(data: bytes) -> str | None:
 def _guess(data: bytes) -> str | None:
     sample = data[:_SAMPLE_BYTES]
     best = charset_normalizer.from_bytes(sample, steps=4, chunk_size=512, preemptive_behaviour=False).best()
-    return codec_of(best.encoding.replace("_", "-")) or codec_of(best.encoding) if best else None
+    return _CODECS_GUESSED.get(best.encoding) if best else None
 
 
 def to_text(data: bytes, content_type: str, *, truncated: bool = False) -> Decoded:

@@ -27,7 +27,8 @@ _MAYBE_HIDDEN = (etree.XPath("//@hidden/.."), etree.XPath("//@style[contains(., 
 _HIDES = re2.compile(r"(?i)\bhidden\b|display\s*:\s*none")
 _PROLOGUE = re2.compile(r"^\s*<\?[^>]*\?>")
 _TAG = re2.compile(r"<[^<>]*>")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What lxml refuses to write back (XML 1.0 2.2); entities bring it in behind the parser's back."""
 
 
 class Script(NamedTuple):
@@ -61,11 +62,21 @@ def own_text(element: etree._Element) -> str:
     return fold_space("".join(part for part in element.itertext() if isinstance(part, str)))
 
 
+def _open_ended(source: str) -> str:
+    """`source` as the parser should see it: control characters as blanks, no XML prologue, and without the end tags of
+    body and html, since libxml2 drops what follows them and frameworks print their traces there.
+    """
+    markup = _CONTROL.sub(" ", _PROLOGUE.sub("", source))
+    for tag in ("</body>", "</html>", "</BODY>", "</HTML>"):
+        markup = markup.replace(tag, "")
+    return markup
+
+
 def plant(source: str) -> Tree:
-    """The lxml tree of `source`. Comments stay: some walls are known by theirs, and selectors never see them."""
+    """The lxml tree of `source`, without comments."""
     parser = etree.HTMLParser(encoding="utf-8", recover=True, no_network=True, remove_comments=True, remove_pis=True)
     try:
-        root = etree.fromstring(_CONTROL.sub(" ", _PROLOGUE.sub("", source)).encode("utf-8", "replace"), parser)
+        root = etree.fromstring(_open_ended(source).encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
         root = None
     deep = any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log.filter_from_fatals())
@@ -105,10 +116,14 @@ def text_of(source: str, tree: Tree) -> str:
         for element in (found for path in _MAYBE_HIDDEN for found in elements(path, root)):
             if element.get("hidden") is not None or _HIDES.search(element.get("style") or ""):
                 _drop(element)
+    entities = "&#" in source  # raw control characters never got past the parser
     for element in root.iter(*_BLOCKS):
-        element.tail = " " + element.tail if element.tail else " "
-        if element.text:
-            element.text = " " + element.text
+        tail, text = element.tail, element.text
+        if entities:
+            tail, text = _CONTROL.sub(" ", tail or ""), _CONTROL.sub(" ", text or "")
+        element.tail = " " + tail if tail else " "
+        if text:
+            element.text = " " + text
     return fold_space(etree.tostring(root, method="text", encoding="unicode"))
 
 
@@ -119,16 +134,16 @@ def _drop(element: etree._Element) -> None:
     tail, previous = element.tail, element.getprevious()
     if tail:
         if previous is not None:
-            previous.tail = (previous.tail or "") + " " + tail
+            previous.tail = _CONTROL.sub(" ", (previous.tail or "") + " " + tail)
         else:
-            parent.text = (parent.text or "") + " " + tail
+            parent.text = _CONTROL.sub(" ", (parent.text or "") + " " + tail)
     parent.remove(element)
 
 
 def grow(source: str) -> BeautifulSoup | None:
     """The tree for CSS. The caller has checked depth and size."""
     # BeautifulSoup warns about text without a tag and about XML; neither is news here, and warnings cost.
-    markup = _CONTROL.sub(" ", _PROLOGUE.sub("", source))
+    markup = _open_ended(source)
     if "<" not in markup:
         markup = f"<p>{markup}</p>"
     try:

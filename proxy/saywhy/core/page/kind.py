@@ -39,13 +39,14 @@ def declared(media: str) -> Kind:
 
 
 def possible(media: str) -> frozenset[Kind]:
-    """The kinds that a body sent as `media` may turn out to be; for decisions on the head alone."""
+    """The kinds that a body sent as `media` may turn out to be; for decisions on the head alone. What is sent as JSON
+    counts as that: an agent's API traffic must not be held for rules about pages.
+    """
     kind = declared(media)
     if media in _ANYTHING or kind == "text":
         return frozenset({"html", "json", "xml", "text", "binary", "empty"})
     extra: dict[Kind, frozenset[Kind]] = {
         "html": frozenset({"json", "xml", "text"}),
-        "json": frozenset({"html", "text", "xml"}),
         "xml": frozenset({"html"}),
     }
     return frozenset({kind, "empty"}) | extra.get(kind, frozenset())

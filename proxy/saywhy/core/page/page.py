@@ -26,7 +26,7 @@ class Page:
 
     __slots__ = (
         "_dom", "_json", "_jsonld", "_limits", "_scripts", "_text", "_things", "_title",
-        "fault", "kind", "media", "size", "source", "truncated",
+        "fault", "kind", "media", "scanned", "size", "source", "truncated",
     )  # fmt: skip
 
     def __init__(self, kind: Kind, media: str, source: str, *, size: int, truncated: bool, fault: str, limits: PageLimits) -> None:
@@ -36,6 +36,8 @@ class Page:
         self.size = size  # decoded bytes
         self.truncated = truncated
         self.fault = fault
+        # Who went through the page for its literals, and what was found: site rules and shipped ones share one pass.
+        self.scanned: tuple[object, object] | None = None
         self._limits = limits
         self._title: str = _UNREAD
         self._text: str = _UNREAD

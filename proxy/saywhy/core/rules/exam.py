@@ -28,6 +28,10 @@ class PastBound(Exception):
     """A condition cannot be decided within the bounds; the message says why in words of our own."""
 
 
+class OutOfWork(PastBound):
+    """The work for this response is spent: no further rule is tried."""
+
+
 class Exam:
     """What conditions look at. `seen` are the literals found by the one pass over the page."""
 
@@ -41,12 +45,12 @@ class Exam:
         self.exhausted = False
 
     def finds(self, expression: Expression, text: str) -> bool:
-        """Whether `expression` is found in `text`; spends work, and raises PastBound when none is left."""
+        """Whether `expression` is found in `text`; spends work, and raises OutOfWork when none is left."""
         self.left_expressions -= 1
         self.left_bytes -= len(text)
         if self.left_expressions < 0 or self.left_bytes < 0:
             self.exhausted = True
-            raise PastBound("enough expressions were tried")
+            raise OutOfWork("enough expressions were tried")
         return expression.search(text) is not None
 
     def first(self, selector: Selector) -> Tag | None:
@@ -57,7 +61,7 @@ class Exam:
         self.left_nodes -= page.source.count("<")
         if self.left_nodes < 0:
             self.exhausted = True
-            raise PastBound("enough of the tree was searched")
+            raise OutOfWork("enough of the tree was searched")
         dom = page.dom
         if dom is None:
             self.exhausted = True

@@ -77,7 +77,11 @@ class Prefilter:
         """The literals in the page's text, source and title."""
         if not page.source:
             return NOTHING_SEEN
-        return Sighting(self._found(page.text), self._found(page.source), self._found(page.title))
+        if page.scanned is not None and page.scanned[0] is self and isinstance(page.scanned[1], Sighting):
+            return page.scanned[1]
+        seen = Sighting(self._found(page.text), self._found(page.source), self._found(page.title))
+        page.scanned = (self, seen)
+        return seen
 
     def fields(self, head: Head) -> int:
         """The rules whose door is a field that the response has."""

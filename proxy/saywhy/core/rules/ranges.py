@@ -25,4 +25,4 @@ def parse_span(value: Any) -> Any:
             return Span(int(low), int(high))
         if text.isdecimal() and len(text) < 10:
             return Span(int(text), int(text))
-    raise ValueError(f"{value!r} is no number, range (500-599) or class (4xx)")
+    raise ValueError(f"{value!r} is no number, range (500-599) or class (4xx); write one of these")

@@ -10,7 +10,7 @@ from saywhy.core.model import Evidence, Head
 from saywhy.core.page import Page, PageLimits
 from saywhy.core.page.kind import media_of
 from saywhy.core.rules.conditions import Condition
-from saywhy.core.rules.exam import Exam, PastBound, Work
+from saywhy.core.rules.exam import Exam, OutOfWork, PastBound, Work
 from saywhy.core.rules.extract import Saying
 from saywhy.core.rules.groups import ROWS, compile_when
 from saywhy.core.rules.prefilter import NOTHING_SEEN, Prefilter
@@ -219,6 +219,8 @@ class Rulebook:
                 exam.exhausted = True
                 if note:
                     note(Step(rule.info.name, "stopped", f"undecided: {bound}"))
+                if isinstance(bound, OutOfWork):
+                    break  # a later rule must not speak where an earlier one might have
                 continue
             if not holds:
                 if note:
@@ -230,7 +232,7 @@ class Rulebook:
     def _won(self, rule: CompiledRule, shadowed: list[str], note: Note) -> bool:
         shadow = rule.info.mode == "shadow"
         if note:
-            note(Step(rule.info.name, "shadowed" if shadow else "matched", ", ".join(rule.signals)))
+            note(Step(rule.info.name, "shadowed" if shadow else "matched", ", ".join(rule.signals) or "its conditions hold"))
         if shadow:
             shadowed.append(rule.info.name)
         return not shadow

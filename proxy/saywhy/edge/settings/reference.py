@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from saywhy.edge.settings.sections import Deadlines, Forwarding, Limits, Log, Route, Rules, Section, Settings, Upstream
+from saywhy.edge.settings.sections import (
+    Deadlines,
+    Forwarding,
+    Limits,
+    Log,
+    Route,
+    Rules,
+    Section,
+    Settings,
+    Upstream,
+)
 
 _SECTIONS: dict[str, tuple[str, type[Section]]] = {
     "upstreams": ("upstreams.<name>", Upstream),

@@ -1,0 +1,197 @@
+"""Held answers: what the core gets to read, what leaves, and what it costs at most."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import pytest
+from loopback import CLOSE, RESET, Decider, Step, both_loops, get, listening, read_answer, relaying, serving
+
+AGENT = "Accept: application/json"
+PAGE = b"<html>" + b"x" * 500 + b"</html>"
+SIZED = b"HTTP/1.1 500 Oh Dear\r\nX-A: 1\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(PAGE), PAGE)
+CHUNKED = b"HTTP/1.1 500 Oh Dear\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n%x;e=1\r\n%b\r\n0\r\nT: 1\r\n\r\n" % (len(PAGE), PAGE)
+
+HELD: dict[str, tuple[list[Step], bool]] = {
+    # steps of the site, whether all of the page came
+    "a length": ([SIZED], True),
+    "a length in pieces": ([SIZED[:100], 0.02, SIZED[100:]], True),
+    "chunks": ([CHUNKED], True),
+    "chunks in pieces": ([CHUNKED[:120], 0.02, CHUNKED[120:-3], 0.02, CHUNKED[-3:]], True),
+    "until the end": ([b"HTTP/1.1 500 Oh Dear\r\n\r\n" + PAGE, CLOSE], True),
+    "torn length": ([SIZED[:-100], CLOSE], False),
+    "torn by a reset": ([SIZED[:-100], 0.05, RESET], False),
+    "torn chunks": ([CHUNKED[:200], CLOSE], False),
+    "gone bad": ([CHUNKED[:200], 0.05, b"\r\nzz\r\n"], False),
+    "idle": ([SIZED[:-100], 3.0], False),
+    "more than its length": ([SIZED + b"HTTP/1.1 200 OK\r\n\r\n"], True),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+@both_loops
+async def test_an_agents_error_is_read_and_answered_whole(name: str) -> None:
+    steps, complete = HELD[name]
+    decider = Decider()
+    async with serving(steps) as site, relaying(site.port, decider, deadlines={"idle_seconds": 0.3}) as running:
+        reader, writer = await running.open()
+        for _ in range(2):
+            writer.write(get("/", AGENT))
+            answer = await read_answer(reader)
+            assert (answer.status, answer.complete, answer.head.split(b"\r\n")[0]) == (500, True, b"HTTP/1.1 500 Oh Dear")
+            assert answer.all(b"content-length") == [str(len(answer.body)).encode()]
+            assert (b'"complete": true' in answer.body) is complete
+        writer.close()
+        head, body, whole = decider.seen[0]
+        assert (head.response.status, head.request.host, whole) == (500, "t.example", complete)
+        assert PAGE.startswith(body) if not complete else body == PAGE
+        assert head.response.fields.get("connection") is None
+        assert running.relay.held_bytes == 0
+        outcome = running.outcomes[0]
+        assert outcome.verdict is not None
+        assert (outcome.original_status, outcome.sent_status) == (500, 500)
+        assert outcome.rewrite_duration > 0
+
+
+@both_loops
+async def test_head_asks_for_no_content_and_gets_none() -> None:
+    decider = Decider()
+    async with serving(SIZED[: -len(PAGE)]) as site, relaying(site.port, decider) as running:
+        reader, writer = await running.open()
+        writer.write(get("/", AGENT, method="HEAD"))
+        answer = await read_answer(reader, "HEAD")
+        writer.write(get("/", AGENT, method="HEAD"))
+        assert (await read_answer(reader, "HEAD")).status == answer.status == 500
+        assert decider.seen[0][1:] == (b"", True)
+        writer.close()
+
+
+@both_loops
+async def test_others_get_the_sites_bytes_and_the_reason_is_recorded() -> None:
+    for raw in (SIZED, CHUNKED):
+        async with serving(raw) as site, relaying(site.port) as running:
+            reader, writer = await running.open()
+            writer.write(get("/", "Accept: text/html"))
+            assert await reader.readexactly(len(raw)) == raw
+            writer.close()
+            await running.settled()
+            verdict = running.outcomes[0].verdict
+            assert verdict is not None
+            assert (verdict.action, verdict.reason) == ("pass", "not_agent")
+
+
+PLANS: list[tuple[dict[str, Any], list[Step]]] = [
+    ({"verdict": "pass"}, [SIZED]),
+    ({"verdict": "pass"}, [CHUNKED[:150], 0.02, CHUNKED[150:]]),
+    ({"verdict": "pass", "limit": 100}, [SIZED[:300], 0.02, SIZED[300:]]),
+    ({"verdict": "pass", "limit": 100}, [CHUNKED[:300], 0.02, CHUNKED[300:-3], 0.02, CHUNKED[-3:]]),
+    ({"verdict": "pass", "limit": 0}, [SIZED]),
+    ({"verdict": "annotate"}, [SIZED]),
+    ({"verdict": "annotate", "limit": 100}, [CHUNKED[:300], 0.02, CHUNKED[300:]]),
+    ({"verdict": "annotate", "action": "peek", "successes": True}, [SIZED.replace(b"500 Oh Dear", b"200 OK")]),
+]
+
+
+@pytest.mark.parametrize("case", range(len(PLANS)))
+@both_loops
+async def test_what_was_held_and_passes_is_whole_and_in_the_sites_own_framing(case: int) -> None:
+    plan, steps = PLANS[case]
+    raw = b"".join(step for step in steps if isinstance(step, bytes))
+    async with serving(steps) as site, relaying(site.port, Decider(**plan)) as running:
+        reader, writer = await running.open()
+        for _ in range(2):
+            writer.write(get("/", AGENT))
+            if plan["verdict"] == "pass":
+                assert await reader.readexactly(len(raw)) == raw
+                continue
+            answer = await read_answer(reader)
+            assert (answer.complete, answer.body) == (True, raw.partition(b"\r\n\r\n")[2])
+            assert (answer.all(b"agent-error"), answer.all(b"x-a")) == ([b"noted"], [b"1"])
+        writer.close()
+        assert site.connections == 1
+
+
+@both_loops
+async def test_a_caller_of_http_1_0_gets_what_was_held_without_its_chunks() -> None:
+    async with serving(CHUNKED) as site, relaying(site.port, Decider(verdict="pass")) as running:
+        answer = await running.ask(get("/", AGENT, version="HTTP/1.0"))
+        assert (answer.body, answer.all(b"transfer-encoding")) == (PAGE, [])
+
+
+@both_loops
+async def test_a_peek_ends_as_soon_as_enough_is_there() -> None:
+    steps: list[Step] = [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + b"x" * 200, 0.5, b"y" * 800]
+    decider = Decider(action="peek", successes=True, limit=200, verdict="pass")
+    async with serving(steps) as site, relaying(site.port, decider) as running:
+        reader, writer = await running.open()
+        writer.write(get("/", AGENT))
+        async with asyncio.timeout(0.3):
+            await reader.readuntil(b"x" * 200)
+        assert await reader.readexactly(800) == b"y" * 800
+        assert decider.seen[0][1:] == (b"x" * 200, False)
+        writer.close()
+
+
+@both_loops
+async def test_the_rest_of_a_long_page_is_dropped_and_a_short_rest_keeps_the_connection() -> None:
+    for rest, connections in ((10_000, 1), (1_000_000, 3)):
+        steps: list[Step] = [b"HTTP/1.1 500 X\r\nContent-Length: %d\r\n\r\n" % (200 + rest) + b"x" * 200, 0.02, b"y" * rest]
+        async with serving(steps) as site, relaying(site.port, Decider(limit=100)) as running:
+            reader, writer = await running.open()
+            for _ in range(3):
+                writer.write(get("/", AGENT))
+                answer = await read_answer(reader)
+                assert b'"complete": false' in answer.body
+                await asyncio.sleep(0.15)
+            writer.close()
+            assert site.connections == connections
+
+
+@both_loops
+async def test_an_endless_page_is_answered_at_the_limit() -> None:
+    async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 500 X\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            while True:
+                writer.write(b"1;" + b"e" * 50 + b"\r\nx\r\n" * 1)
+                await writer.drain()
+
+    decider = Decider(limit=10_000)
+    async with listening(site) as port, relaying(port, decider) as running:
+        answer = await running.ask(get("/", AGENT))
+        assert answer.status == 500
+        assert len(decider.seen[0][1]) <= 10_000
+        await running.settled()
+        assert running.relay.held_bytes == 0
+
+
+@both_loops
+async def test_a_thousand_held_pages_stay_within_the_budget() -> None:
+    most = 0
+    release = asyncio.Event()
+
+    async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 500 X\r\nContent-Length: 20000\r\n\r\n" + b"x" * 10000)
+        await release.wait()
+        writer.write(b"x" * 10000)
+        await reader.read()
+
+    decider = Decider()
+    limits = {"held_bytes_budget": 100_000, "upstream_connections": 300}
+    async with listening(site) as port, relaying(port, decider, limits=limits) as running:
+        tasks = [asyncio.create_task(running.ask(get("/", AGENT))) for _ in range(200)]
+        for _ in range(100):
+            await asyncio.sleep(0.01)
+            most = max(most, running.relay.held_bytes)
+            if len(running.outcomes) >= 185:
+                break
+        release.set()
+        answers = await asyncio.gather(*tasks)
+        assert {answer.status for answer in answers} == {500}
+        assert most <= 100_000
+        assert sum(not complete for _, _, complete in decider.seen) >= 185
+        assert running.relay.held_bytes == 0
