@@ -96,6 +96,39 @@ def test_a_broken_rule_file_never_replaces_a_set_that_works(
         assert proxy.metric("saywhy_config_last_reload_success_timestamp_seconds") > first
 
 
+def test_a_broken_settings_file_leaves_the_old_one_in_force(
+    tmp_path: Path, bakery: ScriptedSite, folder: Path
+) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("rules:\n  folders: [rules]\n")  # relative to the file
+    with serving(bakery.port, tmp_path, config=file) as proxy:
+        assert code(proxy) == "temporarily_unavailable"
+        file.write_text("ruls:\n  folders: [rules]\n")
+        proxy.signal(signal.SIGHUP)
+        assert wait_until(lambda: proxy.metric("saywhy_config_last_reload_successful") == 0)
+        assert code(proxy) == "temporarily_unavailable"
+        assert "ruls" in proxy.output()
+        file.write_text("rules:\n  folders: [rules]\n  disable: [bakery/cold-oven]\n")
+        proxy.signal(signal.SIGHUP)
+        assert wait_until(lambda: proxy.metric("saywhy_config_last_reload_successful") == 1)
+        assert code(proxy) == "not_found"
+
+
+def test_a_swapped_symlink_is_seen_without_a_signal(tmp_path: Path, bakery: ScriptedSite) -> None:
+    """Kubernetes updates a mounted ConfigMap by swapping the link `..data`; the files' own links never change."""
+    mount = tmp_path / "mounted" / "bakery"
+    for stamp, word in (("..first", "temporarily_unavailable"), ("..second", "conflict")):
+        (mount / stamp).mkdir(parents=True)
+        (mount / stamp / "rules.yaml").write_text(GOOD_RULES.replace("temporarily_unavailable", word))
+    (mount / "..data").symlink_to("..first")
+    (mount / "rules.yaml").symlink_to("..data/rules.yaml")
+    with serving(bakery.port, tmp_path, rules=[mount.parent]) as proxy:
+        assert code(proxy) == "temporarily_unavailable"
+        (mount / "..swap").symlink_to("..second")
+        (mount / "..swap").replace(mount / "..data")
+        assert wait_until(lambda: code(proxy) == "conflict", 8)
+
+
 def test_the_admin_page_reloads_and_says_what_is_wrong(
     tmp_path: Path, bakery: ScriptedSite, folder: Path
 ) -> None:

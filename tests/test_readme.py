@@ -85,7 +85,7 @@ class Session:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.running: subprocess.Popen[str] | None = None
+        self.running: subprocess.Popen[bytes] | None = None
         self.ports: dict[str, str] = {}
         self.environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
@@ -99,14 +99,11 @@ class Session:
             self.ports |= {port: str(free_port()) for port in ("8000", "9180")}
             command += f" --admin 127.0.0.1:{self.ports['9180']}"
         log = self.folder / "running.log"
-        self.running = subprocess.Popen(
-            ["bash", "-c", f"exec {self.localised(command)}"],
-            cwd=ROOT,
-            env=self.environment,
-            text=True,
-            stdout=log.open("w"),
-            stderr=subprocess.STDOUT,
-        )
+        words = ["bash", "-c", f"exec {self.localised(command)}"]
+        with log.open("w") as out:
+            self.running = subprocess.Popen(
+                words, cwd=ROOT, env=self.environment, stdout=out, stderr=subprocess.STDOUT
+            )
         ready = re.compile(r"Still serving on http://127\.0\.0\.1:(\d+)|listens on (http\S+)")
         deadline = time.monotonic() + 60
         while not (found := ready.search(log.read_text())):
@@ -167,11 +164,32 @@ def test_every_command_of_the_readme_runs_in_its_order(session: Session) -> None
 
 def test_the_sample_is_what_the_demo_answers(session: Session) -> None:
     (sample,) = [fence.text for fence in fences(README) if fence.language == "json"]
+    (page,) = [fence.text for fence in fences(README) if fence.language == "html"]
     session.start(behind_make("make run"))
-    answer = json.loads(
-        session.run("curl -s -H 'Accept: application/json' -d sku=lamp http://127.0.0.1:8080/cart")
+    order = "-d sku=lamp http://127.0.0.1:8080/cart"
+    assert page in session.run(f"curl -s {order}")
+    head, _, body = session.run(f"curl -s -i -H 'Accept: application/json' {order}").partition("\n\n")
+    assert json.loads(sample) == json.loads(body)
+    assert head.startswith("HTTP/1.1 409 ")
+    (field,) = re.findall(r"`(Agent-Error: [^`]+)`", README.read_text().partition("## Try it")[0])
+    assert field in head.splitlines()
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    (block,) = [fence.text for fence in fences(README) if fence.language == "python"]
+    subprocess.run([sys.executable, "-W", "error", "-c", block], check=True, timeout=60)
+
+
+def test_the_rule_of_the_readme_is_one_and_answers(session: Session) -> None:
+    (pack,) = [fence.text for fence in fences(README) if fence.language == "yaml"]
+    folder = session.folder / "rules/my-shop"
+    folder.mkdir(parents=True)
+    (folder / "rules.yaml").write_text(pack)
+    (session.folder / "page.http").write_text(
+        "HTTP/1.1 403 Forbidden\nContent-Type: text/html\n\n<h1>Closed on Sundays</h1>"
     )
-    assert json.loads(sample) == answer
+    told = session.run(f"saywhy explain {session.folder}/page.http --rules {folder.parent} --json")
+    assert json.loads(told)["rule"] == "my-shop/closed-on-sundays"
 
 
 @pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
@@ -207,7 +225,9 @@ def test_the_list_of_metrics_is_the_meters() -> None:
 def test_every_block_has_a_language_or_is_a_drawing() -> None:
     for file in DOCUMENTS:
         for fence in fences(file):
-            assert fence.language in {"sh", "json", "yaml", "html", "nginx", ""}, f"{file.name}:{fence.line}"
+            assert fence.language in {"sh", "json", "yaml", "html", "nginx", "python", ""}, (
+                f"{file.name}:{fence.line}"
+            )
 
 
 def write_generated_parts() -> None:

@@ -65,8 +65,8 @@ USAGE = [
     (["repla"], "Did you mean 'replay'"),
     (["replay"], "Missing argument"),
     (["replay", "x.jsonl", "--pakcs"], "No such option: --pakcs"),
-    (["demo", "--port", "eighty"], "'eighty'"),
-    (["demo", "--port", "99999"], "99999"),
+    (["demo", "--port", "eighty"], "Invalid value for '--port'"),
+    (["demo", "--port", "99999"], "less than or equal to 65535"),
     (["--loud"], "No such option: --loud"),
     (["codes", "extra"], "unexpected extra argument"),
 ]

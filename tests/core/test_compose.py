@@ -10,6 +10,7 @@ import pytest
 from saywhy.core.compose import Found, bare, compose, failure_envelope, leaks
 from saywhy.core.compose.host import public_host
 from saywhy.core.compose.message import from_title, is_challenge, says_something, sentences
+from saywhy.core.contract.codes import CODES
 from saywhy.core.contract.schema import json_schema
 from saywhy.core.failures import FAILURES
 from saywhy.core.model import Evidence, FieldError, Fields, Head, Request, Response
@@ -110,6 +111,20 @@ def test_a_title_that_says_something_is_the_message(title: str, message: str) ->
 def test_the_first_sentence_of_a_small_page() -> None:
     html = "<title>404</title><h1>Not Found</h1><p>The trip to Oslo was cancelled last week. Call us.</p>"
     assert make(404, html=html)["message"] == "The trip to Oslo was cancelled last week."
+
+
+OPENINGS = [
+    ("<h1>Not found</h1><p>The page you want is gone.</p>", "The page you want is gone."),
+    ("<h1>404 Error</h1><p>An article with this number was never written.</p>", "An article with this number was never written."),
+    ("<h1>Error 404</h1><p>Your parcel is not in this list.</p>", "Your parcel is not in this list."),
+    ("<h1>Page Not Found</h1><p>Pages of 2019 were taken down.</p>", "Pages of 2019 were taken down."),
+    ("<p>Not all pages of 2019 are here.</p>", "Not all pages of 2019 are here."),
+]
+
+
+@pytest.mark.parametrize(("html", "message"), OPENINGS)
+def test_a_heading_is_not_read_into_the_sentence(html: str, message: str) -> None:
+    assert make(404, html=f"<title>404</title>{html}")["message"] == message
 
 
 @pytest.mark.parametrize(
@@ -237,6 +252,34 @@ def test_a_contract_keeps_what_it_says() -> None:
     assert (error["kind"], error["origin"], error["side_effects"]) == ("bridge_transport_error", "bridge", "unknown")
     assert error["recovery"] == recovery
     assert (error["retry"], error["message"]) == ("once", "The bridge is down.")
+
+
+CONTRARY = [
+    # code, the contract's own retry word, what follows from it
+    ("internal", "no", "do_not_retry", "never", "Stop; do not send this request again."),
+    ("rate_limited", "no", "do_not_retry", "never", "Stop; do not send this request again."),
+    ("not_allowed", "ask_human", "inspect_and_escalate", "never", "Ask the person how to go on."),
+    ("not_found", "once", "inspect_and_escalate", "never", "Send the same request once more; if it fails again, stop and report it."),
+    ("internal", "once", "inspect_and_escalate", "conditional", "Send the same request once more; if it fails again, stop and report it."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "retry", "action", "same", "guidance"), CONTRARY)
+def test_a_contract_that_advises_otherwise_than_its_code(code: str, retry: str, action: str, same: str, guidance: str) -> None:
+    error = make(500, Evidence(decided_by="contract", code=code, retry=retry, outranks_failure=True))
+    assert error["retry"] == retry
+    assert error["recovery"] == {"action": action, "same_arguments": same, "guidance": guidance}
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_every_code_has_its_sentences(code: str, method: str) -> None:
+    error = make(418, Evidence(decided_by="rule", rule="a/b", code=code), method=method)
+    assert error["code"] == code
+    assert error["message"].endswith(".")
+    assert "shop.example" in error["message"]
+    assert error["recovery"]["guidance"].endswith(".")
+    assert "Read the message" not in error["recovery"]["guidance"]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,9 @@ def both_loops(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
         async def bounded() -> None:
             async with asyncio.timeout(40):
                 await test(*args, **kwargs)
-                await asyncio.sleep(0.02)  # transports that were closed say goodbye in the next rounds of the loop
+                await asyncio.sleep(
+                    0.02
+                )  # transports that were closed say goodbye in the next rounds of the loop
 
         with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
             runner.run(bounded())
@@ -65,7 +67,7 @@ class Decider:
         self.seen: list[tuple[Head, bytes, bool]] = []
 
     def glance(self, status: int, request_head: bytes) -> bool:
-        return (status >= 400 or self.successes) and b"json" in request_head
+        return status >= 400 or (self.successes and b"json" in request_head)
 
     def triage(self, head: Head) -> Plan:
         caller = Caller("json" in (head.request.fields.get("accept") or ""), "accept")
@@ -246,7 +248,7 @@ async def listening(
         tasks.add(task)
         try:
             await serve(reader, writer)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             tasks.discard(task)
@@ -331,7 +333,7 @@ async def relaying(
     )
     runner = web.ServerRunner(as_server(relay), shutdown_timeout=shutdown)
     await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
     try:
         yield Running(relay, runner, runner.addresses[0][1], outcomes)
     finally:

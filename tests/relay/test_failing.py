@@ -9,7 +9,20 @@ import socket
 import ssl
 
 import pytest
-from loopback import CLOSE, OK, RESET, Decider, Got, Step, both_loops, get, listening, read_answer, relaying, serving
+from loopback import (
+    CLOSE,
+    OK,
+    RESET,
+    Decider,
+    Got,
+    Step,
+    both_loops,
+    get,
+    listening,
+    read_answer,
+    relaying,
+    serving,
+)
 
 from saywhy.core.policy import Policy, Routes
 from saywhy.relay.dial import place_of, token_of

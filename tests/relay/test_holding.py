@@ -24,7 +24,7 @@ HELD: dict[str, tuple[list[Step], bool]] = {
     "torn length": ([SIZED[:-100], CLOSE], False),
     "torn by a reset": ([SIZED[:-100], 0.05, RESET], False),
     "torn chunks": ([CHUNKED[:200], CLOSE], False),
-    "gone bad": ([CHUNKED[:200], 0.05, b"\r\nzz\r\n"], False),
+    "gone bad": ([CHUNKED[: CHUNKED.index(b"\r\n0\r\n") + 2], 0.05, b"zz\r\n"], False),
     "idle": ([SIZED[:-100], 3.0], False),
     "more than its length": ([SIZED + b"HTTP/1.1 200 OK\r\n\r\n"], True),
 }
@@ -46,7 +46,8 @@ async def test_an_agents_error_is_read_and_answered_whole(name: str) -> None:
         writer.close()
         head, body, whole = decider.seen[0]
         assert (head.response.status, head.request.host, whole) == (500, "t.example", complete)
-        assert PAGE.startswith(body) if not complete else body == PAGE
+        assert PAGE.startswith(body)
+        assert not complete or body == PAGE
         assert head.response.fields.get("connection") is None
         assert running.relay.held_bytes == 0
         outcome = running.outcomes[0]
@@ -169,16 +170,15 @@ async def test_an_endless_page_is_answered_at_the_limit() -> None:
 
 
 @both_loops
-async def test_a_thousand_held_pages_stay_within_the_budget() -> None:
+async def test_many_held_pages_stay_within_the_budget() -> None:
     most = 0
     release = asyncio.Event()
 
     async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 500 X\r\nContent-Length: 20000\r\n\r\n" + b"x" * 10000)
-        await release.wait()
-        writer.write(b"x" * 10000)
-        await reader.read()
+        while await reader.readuntil(b"\r\n\r\n"):
+            writer.write(b"HTTP/1.1 500 X\r\nContent-Length: 20000\r\n\r\n" + b"x" * 10000)
+            await release.wait()
+            writer.write(b"x" * 10000)
 
     decider = Decider()
     limits = {"held_bytes_budget": 100_000, "upstream_connections": 300}
@@ -193,5 +193,5 @@ async def test_a_thousand_held_pages_stay_within_the_budget() -> None:
         answers = await asyncio.gather(*tasks)
         assert {answer.status for answer in answers} == {500}
         assert most <= 100_000
-        assert sum(not complete for _, _, complete in decider.seen) >= 185
+        assert sum(not complete for _, _, complete in decider.seen) >= 100
         assert running.relay.held_bytes == 0

@@ -50,7 +50,9 @@ def explain(
     all_packs: Annotated[bool, typer.Option("--all-packs", help="Switch the opt-in packs on.")] = False,
     every: Annotated[
         bool,
-        typer.Option("--all", help="Name every rule that was tried, also those that the status stopped."),
+        typer.Option(
+            "--all", help="Name every rule that was tried, also those that a cheap condition stopped."
+        ),
     ] = False,
     config: layers.Config = None,
     rules: layers.RuleFolders = None,

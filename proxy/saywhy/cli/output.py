@@ -95,7 +95,7 @@ def table(
 ) -> None:
     """Print a table; columns named in `right` are aligned right. A cell may be a `Styled`; no markup is read.
 
-    On a terminal the last column wraps and the others keep their words whole; elsewhere nothing wraps at all.
+    On a terminal the last column wraps, and the others too where it is narrow; elsewhere nothing wraps at all.
     """
     cells = [[cell if isinstance(cell, Styled) else Styled(str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
@@ -105,18 +105,21 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
+    out = console()
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    roomy = sum(widths[:-1]) + 2 * len(columns) + 20 <= out.width
     drawn = Table(
         title=title or None, title_justify="left", title_style="bold", header_style="bold", box=box.SIMPLE_HEAD,
         pad_edge=False, padding=(0, 2, 0, 0),
     )  # fmt: skip
     for column in columns:
-        last = column == columns[-1]
+        whole = roomy and column != columns[-1]
         drawn.add_column(
-            column, justify="right" if column in right else "left", no_wrap=not last, overflow="fold"
+            column, justify="right" if column in right else "left", no_wrap=whole, overflow="fold"
         )
     for row in cells:
         drawn.add_row(*[Text(cell, style=cell.style) for cell in row])
-    console().print(drawn)
+    out.print(drawn)
 
 
 def _plain_table(

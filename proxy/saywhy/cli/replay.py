@@ -17,6 +17,9 @@ from saywhy.cli.recordings import Complaint, Recording
 from saywhy.cli.scores import Result, Scores
 from saywhy.cli.workbench import judge, workbench
 
+RULES_SHOWN = 25
+"""Rules in the table; --json has them all."""
+
 
 def replay(
     paths: Annotated[
@@ -88,7 +91,7 @@ def _report(scores: Scores, misses: int) -> None:
     _counted("action", scores.actions)
     _counted("decided by", scores.deciders)
     if scores.rules:
-        _counted("rule", scores.rules)
+        _counted("rule", scores.rules, most=RULES_SHOWN)
     if scores.judged:
         _expectations(scores, misses)
     print(
@@ -96,11 +99,14 @@ def _report(scores: Scores, misses: int) -> None:
     )
 
 
-def _counted(name: str, counts: Counter[str], *, colour: bool = False) -> None:
+def _counted(name: str, counts: Counter[str], *, colour: bool = False, most: int | None = None) -> None:
     rows: list[tuple[Any, ...]] = [
-        (coded(key) if colour else key or "-", count, f"{100 * count / counts.total():.1f} %")
-        for key, count in counts.most_common()
+        (coded(key) if colour else key, count, f"{100 * count / counts.total():.1f} %")
+        for key, count in counts.most_common(most)
     ]
+    if (others := len(counts) - len(rows)) > 0:
+        left = counts.total() - sum(row[1] for row in rows)
+        rows.append((f"({others} more)", left, f"{100 * left / counts.total():.1f} %"))
     table([name, "responses", "share"], rows, right=["responses", "share"])
 
 

@@ -72,7 +72,7 @@ STOPS = (
          "An agent that followed it would take a login form for the account.",
          "rewrite", 401, "auth_required"),
     Stop("A sign-in page with 401", "GET", "/account/orders",
-         "WWW-Authenticate stays, so that a client that can sign in still does.",
+         "WWW-Authenticate stays, so that a caller who can sign in still does.",
          "rewrite", 401, "auth_required"),
     Stop("An empty 502", "GET", "/stock",
          "Not one byte from the site, and still an answer.",

@@ -105,11 +105,21 @@ def _keep_serving(standing: Stage, ledger: Ledger) -> None:
     painter.say()
 
     def show(outcome: Outcome) -> None:
-        verdict = outcome.verdict
         clock = time.strftime("%H:%M:%S", time.localtime(outcome.started))
-        what = f"{verdict.action} {verdict.code}".strip() if verdict is not None else "passed"
-        by = f" by {verdict.rule or verdict.decided_by}" if verdict is not None and verdict.code else ""
         came = outcome.original_status or outcome.failure
-        painter.say(f"{clock}  {outcome.method} {outcome.path}  {came} -> {outcome.sent_status}  {what}{by}")
+        painter.say(
+            f"{clock}  {outcome.method} {outcome.path}  {came} -> {outcome.sent_status}  {_fate(outcome)}"
+        )
 
     ledger.listener = show
+
+
+def _fate(outcome: Outcome) -> str:
+    verdict = outcome.verdict
+    if verdict is None or verdict.action == "pass":
+        return (
+            "untouched, the caller is no agent"
+            if verdict is not None and not verdict.caller.is_agent
+            else "untouched"
+        )
+    return f"{verdict.action}: {verdict.code} by {verdict.rule or verdict.decided_by}"

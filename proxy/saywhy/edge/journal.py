@@ -29,15 +29,6 @@ FLUSH_SECONDS = 1.0
 WAITING_LINES = 20_000
 """About 10 MB of lines: some seconds of full load, long enough for a log collector that restarts."""
 
-_COMMON = (
-    '{"time":"%s.%03dZ","level":"%s","caller":"%s","method":%s,"host":%s,"path":%s,"upstream":%s,'
-    '"original_status":%d,"status":%d,"bytes_in":%d,"bytes_out":%d,"duration_ms":%.3f,"upstream_ms":%.3f,'
-    '"request_id":%s'
-)
-_VERDICT = (
-    ',"action":"%s","decided_by":"%s","source":"%s","original_bytes":%d,"rewrite_ms":%.3f,"caller_by":"%s","code":%s'
-)
-
 _JSON_GAP = '{"level":"warning","event":"lines of this log were dropped","count":%d}\n'
 _TEXT_GAP = "(%d lines of this log were dropped)\n"
 
@@ -63,38 +54,41 @@ class JsonLines:
         self._words: dict[str, str] = {}
 
     def _word(self, text: str) -> str:
-        """A method or an upstream: nearly always one of a few, so the quoted form is kept."""
+        """A method, a host, an upstream: nearly always one of a few, so the quoted form is kept."""
         known = self._words.get(text)
         if known is None:
             known = _bounded(text, WORD_CHARS)
-            if len(self._words) < 256:
+            # Callers choose hosts: what is kept is bounded in number and, by the relay's limits, in length.
+            if len(self._words) < 256 and len(text) <= WORD_CHARS:
                 self._words[text] = known
         return known
 
     def __call__(self, outcome: Outcome, level: Level) -> str:
-        second = int(outcome.started)
+        started, method, host, path, upstream, request_id, traceparent, original, sent, came, left, took, site, rewriting, verdict, failure = outcome
+        second = int(started)
         if second != self._second:
             self._second, self._stamp = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        verdict = outcome.verdict
-        line = _COMMON % (
-            self._stamp, (outcome.started - second) * 1000, level,
-            "unknown" if verdict is None else "agent" if verdict.caller.is_agent else "other",
-            self._word(outcome.method), _bounded(outcome.host, WORD_CHARS), _bounded(outcome.path, PATH_CHARS),
-            self._word(outcome.upstream), outcome.original_status, outcome.sent_status,
-            outcome.bytes_in, outcome.bytes_out, outcome.duration * 1000, outcome.upstream_duration * 1000,
-            _bounded(outcome.request_id, WORD_CHARS),
-        )  # fmt: skip
-        if outcome.traceparent:
-            line += ',"traceparent":' + _bounded(outcome.traceparent, WORD_CHARS)
-        if outcome.failure:
-            line += ',"failure":' + quoted(outcome.failure)
-        return line + ("}\n" if verdict is None else self._of_verdict(verdict, outcome.rewrite_duration))
+        word = self._word
+        line = (
+            f'{{"time":"{self._stamp}.{int((started - second) * 1000):03d}Z","level":"{level}","caller":"'
+            f'{"unknown" if verdict is None else "agent" if verdict.caller.is_agent else "other"}"'
+            f',"method":{word(method)},"host":{word(host)}'
+            f',"path":{quoted(path) if len(path) <= PATH_CHARS else _bounded(path, PATH_CHARS)},"upstream":{word(upstream)}'
+            f',"original_status":{original},"status":{sent},"bytes_in":{came},"bytes_out":{left}'
+            f',"duration_ms":{took * 1000:.3f},"upstream_ms":{site * 1000:.3f},"request_id":{_bounded(request_id, WORD_CHARS)}'
+        )
+        if traceparent:
+            line += ',"traceparent":' + _bounded(traceparent, WORD_CHARS)
+        if failure:
+            line += ',"failure":' + quoted(failure)
+        return line + ("}\n" if verdict is None else self._of_verdict(verdict, rewriting))
 
     def _of_verdict(self, verdict: Verdict, seconds: float) -> str:
-        line = _VERDICT % (
-            verdict.action, verdict.decided_by, verdict.source, verdict.original_bytes, seconds * 1000,
-            verdict.caller.by, _bounded(verdict.code, WORD_CHARS),
-        )  # fmt: skip
+        line = (
+            f',"action":"{verdict.action}","decided_by":"{verdict.decided_by}","source":"{verdict.source}"'
+            f',"original_bytes":{verdict.original_bytes},"rewrite_ms":{seconds * 1000:.3f}'
+            f',"caller_by":"{verdict.caller.by}","code":{_bounded(verdict.code, WORD_CHARS)}'
+        )
         if verdict.rule:
             line += ',"rule":' + _bounded(verdict.rule, WORD_CHARS)
         if verdict.reason:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-import time
 from typing import TYPE_CHECKING, Final, cast
 
-from saywhy.core.failures import look_up
-from saywhy.core.model import Fields, Outcome, Request
-from saywhy.relay.answers import composed, continued
 from saywhy.relay.exchange import Exchange
 from saywhy.relay.forwarded import Peer
 from saywhy.relay.framing import request_framing
 from saywhy.relay.head import read_request
-from saywhy.relay.lines import CRLF, HEAD_END, BadHead, pair
+from saywhy.relay.lines import CRLF, HEAD_END, BadHead
+from saywhy.relay.refusal import refusal
 
 if TYPE_CHECKING:
     from saywhy.relay.relay import Relay
@@ -24,7 +21,7 @@ _LINGER_SECONDS: Final = 2.0
 """How long a caller that is still sending may go on before it is cut off: an early answer must reach it first."""
 
 _HARD: Final = struct.pack("ii", 1, 0)
-_SAFE_FIELDS: Final = frozenset((b"accept", b"user-agent", b"sec-fetch-mode"))
+
 
 
 class Downstream(asyncio.Protocol):
@@ -80,7 +77,7 @@ class Downstream(asyncio.Protocol):
             try:
                 stop = self._framing.take(data)
             except BadHead:
-                self._spoilt(exchange)
+                exchange.fail("http_request_error")  # nothing of this segment has been sent on
                 return
             if stop < len(data):
                 self._read_ahead(data[stop:])
@@ -204,43 +201,16 @@ class Downstream(asyncio.Protocol):
         self._ahead.clear()
         return first
 
-    def _spoilt(self, exchange: Exchange) -> None:
-        """The request's body is not what its framing said: nothing of this segment has been sent on."""
-        self._framing.done = False
-        exchange.spoilt()
-
     def _refuse_unread(self, token: str) -> None:
         self._ahead.clear()
         self._refuse(b"", token)
 
     def _refuse(self, raw: bytes, token: str) -> None:
         """Answer a request that could not be read, and close: nobody knows where the next one would begin."""
-        relay = self.relay
-        relay.requests_count += 1
-        request = _what_is_safe(raw, self.peer.scheme)
-        verdict = relay.normalizer.fail(request, token, now=time.time())
-        answer = composed(verdict, None, request.method == "HEAD", continued(False, False))
+        self.relay.requests_count += 1
+        answer, outcome = refusal(raw, token, self.relay, self.peer.scheme)
         self.transport.write(answer)
-        relay.recorder.record(
-            Outcome(
-                time.time(),
-                request.method,
-                "",
-                "",
-                "",
-                relay.onward.request_id().decode(),
-                "",
-                0,
-                verdict.status,
-                len(raw),
-                len(answer),
-                0.0,
-                0.0,
-                0.0,
-                verdict,
-                look_up(token).token,
-            )
-        )
+        self.relay.recorder.record(outcome)
         self._framing.done = False
         self._close()
 
@@ -325,12 +295,3 @@ class Downstream(asyncio.Protocol):
 def _ends_barely(data: bytes | bytearray, since: int) -> bool:
     """Whether a head ends with bare LF: from callers it is refused (RFC 9112 2.2 allows it), and at once."""
     return data.find(b"\n\n", since) >= 0 or data.find(b"\n\r\n", since) >= 0
-
-
-def _what_is_safe(raw: bytes, scheme: str) -> Request:
-    """So much of a refused request as decides in which form it is told so: nothing that an answer could echo."""
-    lines = raw.split(CRLF)
-    method = lines[0].partition(b" ")[0]
-    fields = [pair(line) for line in lines[1:] if line.partition(b":")[0].lower() in _SAFE_FIELDS]
-    clean = [(name, value) for name, value in fields if value.isascii() and bytes(value).decode().isprintable()]
-    return Request(method="HEAD" if method == b"HEAD" else "GET", target=b"/", fields=Fields(clean), scheme=scheme)

@@ -24,12 +24,12 @@ from saywhy.relay.lines import (
     spellings,
     tokens,
 )
+from saywhy.relay.target import settle_target
 
 _OWN: Final = frozenset(spellings(b"agent-identity"))
-_HOST_BYTES: Final = (
-    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=%"  # RFC 3986 3.2.2
-)
-_HIGH_BYTES_AS_X: Final = bytes(range(128)) + b"x" * 128
+
+
+_KEEPS: Final = [b"keep-alive"]
 
 
 class RequestHead:
@@ -42,31 +42,27 @@ class RequestHead:
     llhttp takes for the end of HTTP; whether it is, the site decides).
     """
 
-    __slots__ = (
-        "codings", "discarded", "drop", "forwarded", "hops", "host", "hosts", "keep", "kind", "length", "lines",
-        "loops", "method", "named", "old", "raw", "request_id", "shown", "sizes", "target", "trace", "trailers",
-        "trusted", "upgrade", "upgrades",
-    )  # fmt: skip
+    # Defaults stand on the class: one of these is made for each request, and most stay as they are.
+    host = request_id = trace = b""
+    kind = NONE
+    length = hosts = sizes = 0
+    keep = True
+    old = upgrade = trailers = discarded = False
+    hops: int | None = None
+    codings: bytes | None = None
+    named: list[bytes] | None = None
+    upgrades: list[bytes] | None = None
+    loops: list[bytes] | None = None
+    forwarded: dict[bytes, list[bytes]] | None = None
+    drop: list[int] | None = None
+    lines: list[bytes] | None = None
+    shown: bytes | None = None
 
     def __init__(self, raw: bytes, method: bytes, target: bytes, trusted: bool) -> None:
         self.raw = raw
         self.method = method
         self.target = target
         self.trusted = trusted
-        self.host = self.request_id = self.trace = b""
-        self.kind = NONE
-        self.length = self.hosts = self.sizes = 0
-        self.keep = True
-        self.old = self.upgrade = self.trailers = self.discarded = False
-        self.hops: int | None = None
-        self.codings: bytes | None = None
-        self.named: list[bytes] | None = None
-        self.upgrades: list[bytes] | None = None
-        self.loops: list[bytes] | None = None
-        self.forwarded: dict[bytes, list[bytes]] | None = None
-        self.drop: list[int] | None = None
-        self.lines: list[bytes] | None = None
-        self.shown: bytes | None = None
 
     @property
     def path(self) -> str:
@@ -214,7 +210,7 @@ def read_request(raw: bytes, names: Mapping[bytes, Reading], limits: Limits, *, 
         _settle_counts(head)
     if head.named is not None or head.upgrades is not None:
         _settle_connection(head, lines)
-    _settle_target(head, lines)
+    settle_target(head, lines)
     if head.drop is not None:
         gone = frozenset(head.drop)
         head.lines = [line for at, line in enumerate(lines) if at not in gone]
@@ -252,6 +248,8 @@ def _settle_counts(head: RequestHead) -> None:
 
 
 def _settle_connection(head: RequestHead, lines: list[bytes]) -> None:
+    if head.named == _KEEPS and head.upgrades is None:
+        return  # what browsers say
     named = frozenset(head.named or ())
     if b"close" in named:
         head.keep = False
@@ -264,52 +262,3 @@ def _settle_connection(head: RequestHead, lines: list[bytes]) -> None:
     if head.upgrades is not None:
         kept = [line for line in lines if line.partition(b":")[0].lower() != b"upgrade"]
         head.shown = CRLF.join(kept) + b"\r\n\r\n"
-
-
-def _settle_target(head: RequestHead, lines: list[bytes]) -> None:
-    target, method = head.target, head.method
-    if method == b"CONNECT":
-        raise BadHead("method_unknown")
-    if method == b"TRACE":
-        raise BadHead("method_refused")
-    if target[:1] != b"/" and not (target == b"*" and method == b"OPTIONS"):
-        _absolute_form(head, lines)
-    if b"#" in target or b" " in target or b"\t" in target:
-        raise BadHead("http_request_error")
-    if head.hosts and not _is_host(head.host):
-        raise BadHead("http_request_error")
-    if not target.isascii():
-        shown = (head.shown or head.raw).partition(CRLF)
-        head.shown = shown[0].translate(_HIGH_BYTES_AS_X) + CRLF + shown[2]
-
-
-def _absolute_form(head: RequestHead, lines: list[bytes]) -> None:
-    scheme, mark, rest = head.target.partition(b"://")
-    if not mark or scheme.lower() not in (b"http", b"https"):
-        raise BadHead("http_request_error")
-    cut = min((at for at in (rest.find(b"/"), rest.find(b"?")) if at >= 0), default=len(rest))
-    authority, path = rest[:cut], rest[cut:]
-    if path[:1] != b"/":
-        path = b"*" if head.method == b"OPTIONS" and not path else b"/" + path
-    # RFC 9112 3.2.2: the authority outranks the Host field that came beside it.
-    head.host, head.target = authority, path
-    head.hosts = 1
-    lines[0] = b"%b %b HTTP/1.1" % (head.method, path)
-    for at in range(1, len(lines)):
-        if lines[at][:5].lower() == b"host:":
-            lines[at] = b"Host: " + authority
-            break
-    else:
-        lines.insert(1, b"Host: " + authority)
-        head.drop = [at + 1 for at in head.drop] if head.drop else None
-    head.lines = lines
-
-
-def _is_host(host: bytes) -> bool:
-    """RFC 3986 3.2.2 as far as bytes and shape go; a name's meaning is the site's business."""
-    name, colon, port = host.rpartition(b":")
-    if not colon or b"]" in port:
-        name, port = host, b""
-    if name[:1] == b"[":
-        return name[-1:] == b"]" and not name[1:-1].translate(None, b"0123456789abcdefABCDEF:.v") and len(name) > 3
-    return bool(name) and not name.translate(None, _HOST_BYTES) and (not port or port.isdigit())

@@ -60,12 +60,12 @@ class Pool:
     def wait(self, exchange: Exchange) -> None:
         """Queue `exchange` for the next connection, a new one where the cap allows."""
         if self._closed:
-            exchange.refuse("proxy_internal_response")
+            exchange.fail("proxy_internal_response")
         elif len(self._open) + len(self._dials) < self.limits.upstream_connections:
             self._waiting[exchange] = None
             self._dial()
         elif len(self._waiting) - len(self._dials) >= self.limits.upstream_waiting:
-            exchange.refuse("connection_limit_reached")
+            exchange.fail("connection_limit_reached")
         else:
             self._waiting[exchange] = None
 
@@ -150,7 +150,7 @@ class Pool:
         if error is not None and self._waiting:
             # One dial, one exchange: the one that has waited longest learns of the failure.
             exchange, _ = self._waiting.popitem(last=False)
-            exchange.refuse(token_of(error))
+            exchange.fail(token_of(error))
         self._top_up()
 
     def _top_up(self) -> None:

@@ -168,7 +168,7 @@ class Relay:
         for down in list(self._connections):
             down.close()
 
-    async def shutdown(self, timeout: float | None = None) -> None:
+    async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # aiohttp's signature
         """Wait up to `timeout` seconds for exchanges in flight and for tunnels, then cut off what is left."""
         loop = asyncio.get_running_loop()
         until = loop.time() + (timeout if timeout is not None else self.deadlines.shutdown_seconds)
@@ -182,7 +182,8 @@ class Relay:
             tunnel.abort()
         for pool in self.pools.values():
             pool.abort()
-        await asyncio.sleep(0)  # lets the transports say goodbye
+        for _ in range(3):  # transports say goodbye in the next rounds of the loop
+            await asyncio.sleep(0)
         self.sweep.stop()
 
     def __repr__(self) -> str:

@@ -31,6 +31,11 @@ _NAMES: Final[dict[bytes, int]] = {
     b"te": _DROP,
 }
 
+_FIRST_BYTES: Final = frozenset(letter for name in _NAMES for letter in (name[0], name[:1].upper()[0]))
+"""Most lines are told by their first byte to be none of ours."""
+
+_KEEPS: Final = [b"keep-alive"]
+
 BROKEN: Final = "http_protocol_error"
 TOO_LARGE: Final = "http_response_header_section_size"
 
@@ -83,10 +88,11 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
     status = int(raw[9:12])
     size = -1
     codings: bytes | None = None
-    drop: list[int] | None = None
+    gone: list[bytes] | None = None
     named: list[bytes] | None = None
-    for at in range(1, len(lines)):
-        line = lines[at]
+    for line in lines:
+        if line[0] not in _FIRST_BYTES:
+            continue
         colon = line.find(b":")
         what = _NAMES.get(line[:colon].lower())
         if what is None:
@@ -97,23 +103,29 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
                 raise BadHead(BROKEN)
             size = _size(value)
             if status == 204 or status < 200:  # RFC 9110 8.6: must not be sent there
-                drop = [*(drop or ()), at]
+                gone = [*(gone or ()), line]
         elif what == _CODING:
             codings = value.lower() if codings is None else codings + b"," + value.lower()
         elif status != 101 or what == _DROP:
-            drop = [*(drop or ()), at]
-            if what == _CONNECTION:
+            gone = [line] if gone is None else [*gone, line]
+            if what == _CONNECTION and value != b"keep-alive":
                 named = [*(named or ()), *tokens(value)]
+            elif what == _CONNECTION:
+                named = named or _KEEPS
     kind = _kind(status, size, codings, bodyless)
-    keep = raw[7:8] == b"1" and kind != CLOSE
-    if named is not None:
+    keep = (new := raw[7:8] == b"1") and kind != CLOSE
+    if named is not None and not (new and named == _KEEPS):
         keep = _kept(raw, kind, codings, named)
-        drop = _named_lines(lines, named, drop or [])
-    if raw[7:8] != b"1":
+        gone = (gone or []) + _named_lines(lines, named)
+    if not new:
         # An intermediary speaks its own version (RFC 9110 6.2).
         lines[0] = b"HTTP/1.1" + lines[0][8:]
-        return ResponseHead(raw, status, kind, max(size, 0), keep, _rest(lines, drop or []))
-    return ResponseHead(raw, status, kind, max(size, 0), keep, None if drop is None else _rest(lines, drop))
+        gone = gone or []
+    if gone is None:
+        return ResponseHead(raw, status, kind, max(size, 0), keep, None)
+    for line in gone:
+        lines.remove(line)  # the same line twice is here twice
+    return ResponseHead(raw, status, kind, max(size, 0), keep, lines)
 
 
 def _size(value: bytes) -> int:
@@ -141,19 +153,9 @@ def _kept(raw: bytes, kind: int, codings: bytes | None, named: list[bytes]) -> b
     return raw[7:8] == b"1" or (b"keep-alive" in named and codings is None)
 
 
-def _named_lines(lines: list[bytes], named: list[bytes], drop: list[int]) -> list[int]:
-    away = {name for name in named if name not in (b"close", b"keep-alive", b"upgrade") and may_be_named(name)}
-    if not away:
-        return drop
-    return drop + [at for at in range(1, len(lines)) if lines[at].partition(b":")[0].lower() in away]
-
-
-def _rest(lines: list[bytes], drop: list[int]) -> list[bytes]:
-    if len(drop) == 1:  # most sites: Connection alone
-        del lines[drop[0]]
-        return lines
-    gone = frozenset(drop)
-    return [line for at, line in enumerate(lines) if at not in gone]
+def _named_lines(lines: list[bytes], named: list[bytes]) -> list[bytes]:
+    away = {name for name in named if name not in _NAMES and name != b"close" and may_be_named(name)}
+    return [line for line in lines[1:] if line.partition(b":")[0].lower() in away] if away else []
 
 
 def tidied(head: bytes) -> bytes:

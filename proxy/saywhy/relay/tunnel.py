@@ -10,13 +10,14 @@ from typing import cast
 class TunnelEnd(asyncio.Protocol):
     """One end. What it receives goes to `peer`; a half-close is passed on where the transport can."""
 
-    __slots__ = ("_over", "moved", "peer", "transport")
+    __slots__ = ("_over", "ended", "moved", "peer", "transport")
 
     def __init__(self, transport: asyncio.Transport, over: Callable[[], None]) -> None:
         self.transport = transport
         self._over = over
         self.peer: TunnelEnd = self
         self.moved = 0
+        self.ended = False  # has said all it will
 
     def data_received(self, data: bytes) -> None:
         """Bytes for the other end."""
@@ -24,11 +25,12 @@ class TunnelEnd(asyncio.Protocol):
         self.peer.transport.write(data)
 
     def eof_received(self) -> bool:
-        """This end has said all; the other may go on where it can be told."""
-        other = self.peer.transport
-        if other.is_closing() or not other.can_write_eof():
+        """This end has said all; the other may go on where it can be told, and where it has not said all either."""
+        self.ended = True
+        other = self.peer
+        if other.ended or other.transport.is_closing() or not other.transport.can_write_eof():
             return False
-        other.write_eof()
+        other.transport.write_eof()
         return True
 
     def pause_writing(self) -> None:

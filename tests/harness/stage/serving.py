@@ -23,6 +23,11 @@ from stage.processes import NotUp, end
 PROGRAM = Path(sys.executable).with_name("saywhy")
 
 
+def environment(more: Mapping[str, str] | None) -> dict[str, str]:
+    """This process's environment and `more`. Compiled modules are kept: tests start saywhy dozens of times."""
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **(more or {})}
+
+
 class Saywhy:
     """A running proxy. `port` and `admin` are ports of loopback, which it chose itself and told; `out` holds its access
     log, `err` what the process says about itself.
@@ -39,7 +44,7 @@ class Saywhy:
                 stdout=out,
                 stderr=err,
                 stdin=subprocess.DEVNULL,
-                env={**os.environ, **env},
+                env=environment(env),
                 start_new_session=True,
             )
 
@@ -136,7 +141,7 @@ def run(
         capture_output=True,
         text=True,
         timeout=seconds,
-        env={**os.environ, **(env or {})},
+        env=environment(env),
         check=False,
     )
 

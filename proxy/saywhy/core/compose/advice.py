@@ -19,6 +19,13 @@ _REPEATS = frozenset({"once", "after_delay"})
 """The retry words that send the same request again."""
 
 
+ACTIONS = {
+    "fix_input": "revise_and_retry", "no": "do_not_retry", "refetch": "revise_and_retry", "get_grant": "reauthenticate",
+    "pay": "confirm", "ask_human": "inspect_and_escalate", "after_delay": "retry_later", "once": "inspect_and_escalate",
+}  # fmt: skip
+"""Retry word (Agent errors draft 0.1) -> recovery.action (Agent error contract v1), where no code's row says it."""
+
+
 class Advice(NamedTuple):
     """Words of the contracts (a contract body may bring its own), and whether a repetition may act twice."""
 
@@ -43,6 +50,8 @@ def advise(
         retry = given.retry or retry
         effects = given.side_effects or effects
         own_same = _word(given, "same_arguments")
+        if retry != row.retry and retry in ACTIONS and retry not in _REPEATS:
+            same = "never"  # the contract advises otherwise than its code, and not to repeat
         same = own_same or same
     if failure is not None and failure.effects_unsafe == "none_expected" and row.retry == "after_delay":
         same = "safe"  # the request never left, so that sending it now is the first time

@@ -6,10 +6,9 @@ who already has the code. Work is bounded: 300 characters of a title, 1,000 of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from http import HTTPStatus
-
-_ARTICLES = frozenset({"a", "an", "the", "sorry", "sorry,", "your", "this"})
 
 _FILLERS = frozenset({
     "a", "an", "the", "error", "errors", "http", "https", "status", "code", "page", "oops", "ooops", "whoops", "sorry",
@@ -53,10 +52,17 @@ _BARE_EXTRA = (
 )  # fmt: skip
 
 
+_WORD = re.compile(r"[^\W_]+")  # one class, one repetition: linear
+
+
+def _words(text: str) -> list[str]:
+    """The words of `text` that mean something: case folded, no signs, no numbers, no fillers."""
+    return [word for word in _WORD.findall(text.casefold()) if word not in _FILLERS and not word.isdigit()]
+
+
 def _core(text: str) -> str:
-    """`text` without case, signs, numbers and filler words: what is left to compare."""
-    words = "".join(char if char.isalnum() else " " for char in text.casefold()).split()
-    return " ".join(word for word in words if word not in _FILLERS and not word.isdigit())
+    """What is left of `text` to compare."""
+    return " ".join(_words(text))
 
 
 _BARE = frozenset(
@@ -101,9 +107,10 @@ def sentences(text: str, title: str) -> Iterator[str]:
     text = text.strip()
     if len(text) > 1000:
         return
-    for opening in (title.strip(), *_openings(text)):
-        if opening and text[: len(opening)].casefold() == opening.casefold():
-            text = text[len(opening) :].lstrip(" .:-|!")
+    if _core(title) not in _BARE:  # a heading that repeats the title; a bare one goes with the phrases
+        text = _without(text, title.strip())
+    for opening in _openings(text):
+        text = _without(text, opening)
     found = 0
     for sentence in _split(text):
         if 15 <= len(sentence) <= 300 and _length(sentence) >= 4 and _reads(sentence) and says_something(sentence):
@@ -113,12 +120,25 @@ def sentences(text: str, title: str) -> Iterator[str]:
                 return
 
 
+def _without(text: str, opening: str) -> str:
+    begins = text[: len(opening)].casefold() == opening.casefold()
+    return text[len(opening) :].lstrip(" .:-|!") if begins else text
+
+
 def _openings(text: str) -> list[str]:
-    """The longest status phrase that the text opens with, as headings do; an article belongs to the next words."""
-    words = text[:60].split()
-    phrases = [" ".join(words[:count]) for count in range(min(6, len(words)), 0, -1)]
-    return [phrase for phrase in phrases if _core(phrase) in _BARE and _core(phrase) != _core(text)
-            and phrase.rpartition(" ")[2].casefold() not in _ARTICLES][:1]
+    """The longest status phrase that the text opens with, as headings do. It ends with a word of the phrase: an article
+    after it opens the next sentence.
+    """
+    words = text[:80].split()[:6]
+    found: list[str] = []
+    core: list[str] = []
+    for count, word in enumerate(words, 1):
+        more = _words(word)
+        core += more
+        ends = bool(more) or word.casefold().strip(".:!") == "error" or word.isdigit()
+        if ends and " ".join(core) in _BARE:
+            found = [" ".join(words[:count])]
+    return found
 
 
 def _split(text: str) -> Iterator[str]:

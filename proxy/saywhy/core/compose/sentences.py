@@ -83,6 +83,17 @@ _TO_DO_BY_STATUS = {
     431: "Send fewer or shorter header fields, cookies above all.",
 }
 
+_TO_DO_BY_RETRY = {
+    "fix_input": _TO_DO["invalid_input"],
+    "no": "Stop; do not send this request again.",
+    "refetch": _TO_DO["conflict"],
+    "get_grant": _TO_DO["auth_required"],
+    "pay": _TO_DO["payment_required"],
+    "ask_human": "Ask the person how to go on.",
+    "once": _TO_DO["internal"],
+}
+"""Where a contract advises otherwise than its code does."""
+
 _CHECK_FIRST = "The request may have taken effect: check the current state first"
 
 
@@ -118,9 +129,10 @@ def guidance(
     fields: Sequence[str],
     scopes: Sequence[str],
     url: bool,
+    retry: str = "",
 ) -> Clean:
     """One or two sentences about what to do. `wait` in seconds, `waits` where the site named it; `url`: a page where
-    a person can go on is known.
+    a person can go on is known; `retry`: the word of a contract that advises otherwise than the code.
     """
     if doubtful:
         after = f"Wait {_seconds(wait)} first. " if wait else ""
@@ -130,6 +142,8 @@ def guidance(
         named = f"Wait {_seconds(wait)}" if waits else f"The site named no time; wait at least {_seconds(wait)}"
         last = "; if it fails again, stop and report it" if code == "internal" else ""
         return own(f"{named}, then send {same} again{last}.")
+    if retry in _TO_DO_BY_RETRY:
+        return own(_TO_DO_BY_RETRY[retry])
     if code in ("invalid_input", "missing_field") and fields:
         named = " and ".join(f'"{_plain(name)}"' for name in fields[:3]) + (" and the others" if fields[3:] else "")
         verb = "Correct" if code == "invalid_input" else "Give"

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Record:
-    """Filled while a run goes on: the page as read, every rule tried, the evidence in its order, and remarks."""
+    """Filled while a run goes on: the page as read, every rule tried, the evidence in its order."""
 
     page: Page | None = None
     steps: list[Step] = field(default_factory=list)
     evidence: Sequence[Evidence] = ()
-    remarks: list[str] = field(default_factory=list)

@@ -1,0 +1,139 @@
+"""The answer's half of an exchange: what leaves for the caller, in which framing, and what is recorded of it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from saywhy.core.model import Outcome, Request, Verdict
+from saywhy.relay.answers import adapted, composed, continued
+from saywhy.relay.decision import Decision
+from saywhy.relay.framing import Dechunk
+from saywhy.relay.hold import Hold
+from saywhy.relay.lines import CHUNKED
+
+if TYPE_CHECKING:
+    from saywhy.relay.downstream import Downstream
+    from saywhy.relay.head import RequestHead
+    from saywhy.relay.reply import ResponseHead
+    from saywhy.relay.upstream import Upstream
+
+
+class Answering:
+    """What an exchange sends. `upstream` is None while no connection serves it, `sent_status` 0 until a final head has
+    gone to the caller, `request_done` whether the whole request has come.
+    """
+
+    # Defaults stand on the class: one of these is made for each request, and most stay as they are.
+    upstream: Upstream | None = None
+    sent_status = 0
+    _upstream_name = ""
+    _answered = _keep = False
+    _reply: ResponseHead | None = None
+    _original = 0
+    _site_took = 0.0
+    _decision: Decision | None = None
+    _hold: Hold | None = None
+    _dechunk: Dechunk | None = None
+    _verdict: Verdict | None = None
+    _failure = ""
+    _bytes_out = 0
+
+    def __init__(self, down: Downstream, head: RequestHead, size: int, done: bool) -> None:
+        self._down = down
+        self._relay = down.relay
+        self._normalizer = down.relay.normalizer  # the set it started with, whatever a reload brings
+        self.head = head
+        self.request_done = done
+        self._bytes_in = size
+        self._started = time.time()
+        self._t0 = time.perf_counter()
+
+    def _held(self, piece: bytes, done: bool) -> None:
+        hold = self._hold
+        assert hold is not None
+        if piece:
+            hold.add(piece)
+        if done or hold.full:
+            self._settle(done)
+
+    def _settle(self, complete: bool) -> None:
+        """Let the core read what is held, and send what it decides."""
+        reply, decision = self._reply, self._decision
+        assert reply is not None
+        assert decision is not None
+        self._hold = None
+        verdict, held = decision.settle(complete)
+        self._verdict = verdict
+        if verdict.body is not None:
+            self._keep = self._may_keep()
+            self._answer(verdict, reply)
+            upstream = self.upstream
+            if upstream is not None and not complete:
+                self.upstream = None
+                upstream.let_go()
+                self._finish(self._keep)
+        elif verdict.action == "pass":
+            self._send_head(self._reply_head(reply), reply.status, held)
+        else:
+            self._send_head(adapted(reply, verdict, self._extra(reply)), reply.status, held)
+
+    def _extra(self, reply: ResponseHead) -> bytes:
+        if self.head.old and reply.kind == CHUNKED:
+            reply.without_chunks()
+            self._dechunk = Dechunk()
+        return continued(self._keep, self.head.old)
+
+    def _reply_head(self, reply: ResponseHead) -> bytes:
+        return reply.onward(self._extra(reply))
+
+    def _send_head(self, head: bytes, status: int, piece: bytes) -> None:
+        self.sent_status = status
+        if piece and self._dechunk is not None:
+            piece = self._dechunk.feed(piece)
+        self._write(head + piece if piece else head)
+
+    def _answer(self, verdict: Verdict, reply: ResponseHead | None) -> None:
+        """Send an answer of our own making."""
+        self.sent_status = verdict.status
+        self._answered = True
+        self._write(composed(verdict, reply, self.head.method == b"HEAD", continued(self._keep, self.head.old)))
+
+    def _may_keep(self) -> bool:
+        """Whether the caller's connection may go on after an answer whose end it can tell."""
+        return self.head.keep and self.request_done and not self._relay.draining
+
+    def _request(self) -> Request:
+        return self.head.request(self._relay.onward.scheme(self.head, self._down.peer))
+
+    def _write(self, data: bytes) -> None:
+        self._bytes_out += len(data)
+        self._down.transport.write(data)
+
+    def _finish(self, keep: bool) -> None:
+        self._record()
+        self._down.finished(keep)
+
+    def _record(self) -> None:
+        head = self.head
+        self._relay.recorder.record(
+            Outcome(
+                self._started,
+                head.method.decode("latin-1"),
+                head.host.decode("latin-1"),
+                head.path,
+                self._upstream_name,
+                head.request_id.decode("latin-1"),
+                head.trace.decode("latin-1"),
+                self._original,
+                self.sent_status,
+                self._bytes_in,
+                self._bytes_out,
+                time.perf_counter() - self._t0,
+                self._site_took,
+                self._decision.seconds if self._decision is not None else 0.0,
+                self._verdict,
+                self._failure,
+            )
+        )
+
