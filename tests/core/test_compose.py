@@ -363,3 +363,10 @@ def test_our_own_words_pass_the_last_check() -> None:
             assert leaks(str(bare(head, now=0).as_dict()), SCRUBBER) == {}
     for failure in FAILURES.values():
         assert leaks(str(failure_envelope(Request("POST"), failure).as_dict()), SCRUBBER) == {}
+
+
+def test_a_rules_own_sentence_is_taken_at_its_word() -> None:
+    """The page's challenge phrases are passed over; a rule's author may name the CAPTCHA."""
+    words = "The site asks for a CAPTCHA."
+    ours = Evidence(decided_by="rule", rule="own/wall", code="needs_human", message="Just a moment...", wording=words)
+    assert make(403, ours)["message"] == words

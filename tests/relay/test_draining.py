@@ -8,6 +8,8 @@ import time
 from aiohttp import web
 from loopback import OK, Step, both_loops, get, read_answer, relaying, serving
 
+from saywhy.edge.settings import Upstream
+
 
 @both_loops
 async def test_answers_of_a_draining_relay_close_their_connection() -> None:
@@ -96,19 +98,20 @@ async def test_under_load_no_request_goes_without_an_answer() -> None:
 
 @both_loops
 async def test_a_reload_of_sites_keeps_what_is_unchanged() -> None:
-    from saywhy.edge.settings import Upstream
-
-    async with serving(OK) as first, serving(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nnew") as second:
-        async with relaying(first.port) as running:
-            relay = running.relay
-            assert (await running.ask(get())).body == b"ok"
-            relay.replace_upstreams({"default": Upstream(url=f"http://127.0.0.1:{first.port}")})
-            assert (await running.ask(get())).body == b"ok"
-            assert first.connections == 1
-            relay.replace_upstreams({"default": Upstream(url=f"http://127.0.0.1:{second.port}")})
-            assert (await running.ask(get())).body == b"new"
-            await asyncio.sleep(0.05)
-            assert first.gone == 1
+    async with (
+        serving(OK) as first,
+        serving(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nnew") as second,
+        relaying(first.port) as running,
+    ):
+        relay = running.relay
+        assert (await running.ask(get())).body == b"ok"
+        relay.replace_upstreams({"default": Upstream(url=f"http://127.0.0.1:{first.port}")})
+        assert (await running.ask(get())).body == b"ok"
+        assert first.connections == 1
+        relay.replace_upstreams({"default": Upstream(url=f"http://127.0.0.1:{second.port}")})
+        assert (await running.ask(get())).body == b"new"
+        await asyncio.sleep(0.05)
+        assert first.gone == 1
 
 
 @both_loops

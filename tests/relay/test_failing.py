@@ -276,10 +276,10 @@ async def test_a_caller_who_leaves_frees_the_site(phase: str) -> None:
 
     async with listening(site) as port, relaying(port, limits={"upstream_connections": 1}) as running:
         if phase == "waiting":
-            blocker, blocking = await running.open()
+            _blocker, blocking = await running.open()
             blocking.write(get())
             await came.wait()
-        reader, writer = await running.open()
+        _reader, writer = await running.open()
         fields = ["Content-Length: 100"] if phase == "in the upload" else ["Accept: application/json"]
         writer.write(get("/", *fields, method="POST"))
         await came.wait()

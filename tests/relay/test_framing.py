@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +36,7 @@ def _run(framing: Framing, head: bytes, body: bytes, cuts: list[int], extra: byt
     reply = read_response(head, Limits(), bodyless=False)
     wire = body + extra
     edges = sorted({0, len(wire), *(cut % (len(wire) + 1) for cut in cuts)})
-    first, *rest = [wire[a:b] for a, b in zip(edges, edges[1:], strict=False)] or [b""]
+    first, *rest = [wire[a:b] for a, b in itertools.pairwise(edges)] or [b""]
     segment = head + first
     stop = framing.begin(segment, len(head), reply.kind, reply.length)
     taken = segment[len(head) : stop]
@@ -88,7 +90,7 @@ def test_dechunked_content_is_what_was_chunked(pieces: list[bytes], cuts: list[i
     wire = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
     edges = sorted({0, len(wire), *(cut % (len(wire) + 1) for cut in cuts)})
     dechunk = Dechunk()
-    got = b"".join(dechunk.feed(wire[a:b]) for a, b in zip(edges, edges[1:], strict=False))
+    got = b"".join(dechunk.feed(wire[a:b]) for a, b in itertools.pairwise(edges))
     assert got == b"".join(pieces)
 
 

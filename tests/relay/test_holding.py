@@ -195,3 +195,23 @@ async def test_many_held_pages_stay_within_the_budget() -> None:
         assert most <= 100_000
         assert sum(not complete for _, _, complete in decider.seen) >= 100
         assert running.relay.held_bytes == 0
+
+
+@both_loops
+async def test_a_core_that_raises_costs_no_caller_its_answer(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Decider):
+        def normalize(self, *args: Any, **kwargs: Any) -> Any:
+            raise RecursionError
+
+    for raw in (SIZED, CHUNKED):
+        async with serving(raw) as site, relaying(site.port, Broken()) as running:
+            reader, writer = await running.open()
+            writer.write(get("/", AGENT))
+            assert await reader.readexactly(len(raw)) == raw
+            writer.close()
+            await running.settled()
+            verdict = running.outcomes[0].verdict
+            assert verdict is not None
+            assert verdict.fault == "RecursionError"
+            assert running.relay.held_bytes == 0
+    assert "deciding about an answer failed" in caplog.text

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import socket
 import time
 from pathlib import Path
@@ -234,7 +235,7 @@ async def test_events_arrive_one_by_one() -> None:
         for _ in range(4):
             await reader.readuntil(b"\n\n\r\n")
             times.append(time.monotonic())
-        assert all(later - earlier > 0.05 for earlier, later in zip(times, times[1:], strict=False))
+        assert all(later - earlier > 0.05 for earlier, later in itertools.pairwise(times))
         writer.close()
 
 

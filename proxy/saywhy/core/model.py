@@ -166,6 +166,7 @@ class Evidence:
     decided_by: DecidedBy
     code: str | None = None
     message: str | None = None
+    wording: str | None = None  # a rule's own sentence: taken at its word, whatever phrases it holds
     field: str | None = None
     retry: str | None = None
     retry_after: int | None = None

@@ -69,6 +69,8 @@ class Downstream(asyncio.Protocol):
                 return
             if self._ahead:
                 self._more_of_a_head(data)
+            elif data.find(HEAD_END) + 4 == len(data) <= self.relay.head_bytes and data[0] > 32:
+                self._request(data, 0, len(data))  # the usual request: one head, one segment, nothing else
             else:
                 self._pump(data)
         elif self._framing.done:

@@ -75,6 +75,7 @@ class Relay:
         recorder: Recorder,
     ) -> None:
         self.limits = limits
+        self.head_bytes = limits.head_bytes
         self.deadlines = deadlines
         self.recorder = recorder
         self.sweep = Sweep(deadlines, self._look)

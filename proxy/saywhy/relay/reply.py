@@ -29,6 +29,10 @@ _NAMES: Final[dict[bytes, int]] = {
     b"keep-alive": _DROP,
     b"proxy-connection": _DROP,
     b"te": _DROP,
+    # The spellings of most sites once more: they save the lower-casing.
+    b"Content-Length": _SIZE,
+    b"Transfer-Encoding": _CODING,
+    b"Connection": _CONNECTION,
 }
 
 _FIRST_BYTES: Final = frozenset(letter for name in _NAMES for letter in (name[0], name[:1].upper()[0]))
@@ -94,8 +98,9 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
         if line[0] not in _FIRST_BYTES:
             continue
         colon = line.find(b":")
-        what = _NAMES.get(line[:colon].lower())
-        if what is None:
+        name = line[:colon]
+        what = _NAMES.get(name)
+        if what is None and (what := _NAMES.get(name.lower())) is None:
             continue
         value = line[colon + 1 :].strip(b" \t")
         if what == _SIZE:

@@ -58,9 +58,10 @@ def leaks(text: str, scrubber: Scrubber) -> dict[str, int]:
 
 
 def _message(draft: Draft) -> Clean:
-    for raw in _candidates(draft):
+    wordings = [one.wording for one in draft.voices if one.wording]
+    for raw in [*_candidates(draft), *wordings]:
         clean = draft.texts.text(raw)
-        if clean and messages.says_something(clean):
+        if clean and (raw in wordings or messages.says_something(clean)):
             return clean
     return sentences.happened(
         draft.row.code,
@@ -78,7 +79,8 @@ def _candidates(draft: Draft) -> list[str]:
     page = draft.found.page
     # A page of a crashed program tells of its inside, if of anything; of a missing feature nothing at all.
     if said or page is None or page.kind not in ("html", "text") or draft.row.code == "internal":
-        return [raw for raw in [*said, *faults] if messages.says_something(raw)]
+        own = {one.wording for one in draft.voices}
+        return [raw for raw in [*said, *faults] if raw in own or messages.says_something(raw)]
     title = page.title if page.kind == "html" else ""
     good = messages.from_title(title, draft.host)
     return [*faults, *([good] if good else []), *messages.sentences(page.text, title)]

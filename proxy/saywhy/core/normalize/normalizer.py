@@ -69,8 +69,7 @@ class Normalizer:
         try:
             return triage.plan(head, policy, self.rulebook, hold=self._hold, peek=self._peek)
         except Exception:
-            # Whoever asks, an answer that nobody looked at is the site's own.
-            return Plan("pass", "", _NOBODY, policy)
+            return self._unplanned(head, policy)
 
     def normalize(
         self, head: Head, plan: Plan, body: bytes, *, complete: bool, now: float, record: Record | None = None
@@ -86,6 +85,15 @@ class Normalizer:
             return self._decide(case, body, complete, record)
         except Exception as error:
             return self._rescued(case, type(error).__name__)
+
+    def _unplanned(self, head: Head, policy: Policy) -> Plan:
+        """The plan where triage failed: an agent's error is held all the same, and anything else is the site's own."""
+        try:
+            caller = callers.identify(head.request, policy)
+        except Exception:
+            caller = _NOBODY
+        held = caller.is_agent and head.response.status >= 400 and policy.mode == "enforce"
+        return Plan("hold" if held else "pass", "", caller, policy, self._hold if held else 0)
 
     def fail(self, request: Request, token: str, *, now: float, wait: int | None = None) -> Verdict:
         """The answer to the proxy's own failure `token` (RFC 9209 2.3). `wait` in seconds overrules the table's."""

@@ -96,6 +96,7 @@ class Saying(NamedTuple):
             decided_by=base.decided_by,
             code=then.code,
             message=texts["message"],
+            wording=fill(then.message, values),
             field=texts["field"],
             retry_after=self._wait(values),
             rule=base.rule,
