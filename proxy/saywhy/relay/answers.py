@@ -28,8 +28,11 @@ def composed(verdict: Verdict, reply: ResponseHead | None, bodyless: bool, extra
     lines += [b"%b: %b" % pair for pair in verdict.fields.lines if pair[0].lower() not in _FRAMING]
     if verdict.status == 405 and reply is None:
         extra = _FORWARDED_METHODS + extra  # RFC 9110 15.5.6: must say what would do
+    if bodyless:
+        # No length either: what a GET would have answered is not known, for no page was read (RFC 9110 8.6).
+        return CRLF.join(lines) + CRLF + extra + CRLF
     lines.append(b"Content-Length: %d" % len(body))
-    return CRLF.join(lines) + CRLF + extra + CRLF + (b"" if bodyless else body)
+    return CRLF.join(lines) + CRLF + extra + CRLF + body
 
 
 def adapted(reply: ResponseHead, verdict: Verdict, extra: bytes) -> bytes:

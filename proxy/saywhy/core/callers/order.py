@@ -6,16 +6,17 @@ from saywhy.core.callers import accept, browser, signature, useragent
 from saywhy.core.model import Caller, Request
 from saywhy.core.policy import Policy
 
-_TRACES = (b"application/json", b"application/problem+json", b"text/markdown", b"signature-input")
-
-
 def may_be_agent(request_head: bytes) -> bool:
     """Whether `identify` could say agent by what the caller sent (a pin or a User-Agent list aside).
 
-    A byte search on the raw head, about a microsecond. False is certain; True may be wrong.
+    A byte search on the raw head, half a microsecond: every success pays for it. False is certain; True may be wrong.
     """
     head = request_head.lower()  # media types and field names are case-insensitive
-    return any(trace in head for trace in _TRACES)
+    return (
+        (b"json" in head and (b"application/json" in head or b"application/problem+json" in head))
+        or b"text/markdown" in head
+        or b"signature-input" in head
+    )
 
 
 def identify(request: Request, policy: Policy, *, claims: bool = True) -> Caller:
