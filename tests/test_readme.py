@@ -6,18 +6,21 @@ import json
 import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+from saywhy.edge.assemble import assemble
 from saywhy.edge.meter import COUNTERS, GAUGES, HISTOGRAMS
-from saywhy.edge.settings import reference
+from saywhy.edge.settings import Settings, load, reference
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -65,13 +68,28 @@ def commands(file: Path) -> list[str]:
 def behind_make(command: str) -> str:
     """What a `make` line would do last; asking make itself keeps README, Makefile and this test of one mind."""
     plan = subprocess.run(
-        [*shlex.split(command), "--dry-run", "--old-file=requirements.lock"],
+        [*shlex.split(command), "--dry-run", "--no-print-directory", "--old-file=requirements.lock"],
         cwd=ROOT,
+        env=outside_of_make(),
         capture_output=True,
         text=True,
         check=True,
     )
     return plan.stdout.strip().splitlines()[-1]
+
+
+def outside_of_make() -> dict[str, str]:
+    """The environment without what `make test` hands down: a make within would take itself for a part of it."""
+    return {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    }
+
+
+def end_group(process: subprocess.Popen[Any]) -> None:
+    """Kill what is left of the process and of all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(30)
 
 
 def free_port() -> int:
@@ -87,7 +105,10 @@ class Session:
         self.folder = folder
         self.running: subprocess.Popen[bytes] | None = None
         self.ports: dict[str, str] = {}
-        self.environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        self.environment = {
+            **outside_of_make(),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
 
     def localised(self, command: str) -> str:
         """The command with the ports that are free on this machine."""
@@ -102,7 +123,12 @@ class Session:
         words = ["bash", "-c", f"exec {self.localised(command)}"]
         with log.open("w") as out:
             self.running = subprocess.Popen(
-                words, cwd=ROOT, env=self.environment, stdout=out, stderr=subprocess.STDOUT
+                words,
+                cwd=ROOT,
+                env=self.environment,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
         ready = re.compile(r"Still serving on http://127\.0\.0\.1:(\d+)|listens on (http\S+)")
         deadline = time.monotonic() + 60
@@ -113,25 +139,33 @@ class Session:
         if found[1]:
             self.ports["8080"] = found[1]
 
-    def run(self, command: str) -> str:
-        done = subprocess.run(
-            ["bash", "-c", self.localised(command)],
+    def run(self, command: str, *, seconds: float = 60) -> str:
+        words = ["bash", "-c", self.localised(command)]
+        with subprocess.Popen(
+            words,
             cwd=ROOT,
             env=self.environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-        assert "Traceback" not in done.stderr
-        return done.stdout
+            start_new_session=True,
+        ) as process:
+            try:
+                out, err = process.communicate(timeout=seconds)
+            finally:
+                end_group(process)
+        assert process.returncode == 0, f"{command}\n{out[-2000:]}{err[-2000:]}"
+        assert "Traceback" not in err
+        return out
 
     def stop(self) -> None:
         if self.running is not None:
-            self.running.terminate()
-            assert self.running.wait(30) == 0
-            self.running = None
+            running, self.running = self.running, None
+            running.terminate()
+            try:
+                assert running.wait(30) == 0
+            finally:
+                end_group(running)
 
 
 @pytest.fixture
@@ -141,8 +175,25 @@ def session(tmp_path: Path) -> Iterator[Session]:
     made.stop()
 
 
+def test_make_within_make_is_not_taken_for_its_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAKELEVEL", "1")
+    monkeypatch.setenv("MAKEFLAGS", "w")
+    assert behind_make("make run").endswith("saywhy demo")
+    assert "pytest" in behind_make("make test")
+
+
+def test_what_takes_too_long_is_ended_with_all_that_it_started(session: Session) -> None:
+    mark = f"{session.folder}/started"
+    with pytest.raises(subprocess.TimeoutExpired):
+        session.run(f"(echo $BASHPID > {mark}; exec sleep 300) & wait", seconds=1)
+    child = Path(f"/proc/{Path(mark).read_text().strip()}/stat")
+    assert (
+        not child.exists() or child.read_text().rpartition(")")[2].split()[0] == "Z"
+    )  # nobody may have reaped it yet
+
+
 def test_every_command_of_the_readme_runs_in_its_order(session: Session) -> None:
-    seen, demo = 0, ""
+    seen, said = 0, dict[str, str]()
     for command in commands(README):
         if command.startswith("export "):
             continue
@@ -151,15 +202,13 @@ def test_every_command_of_the_readme_runs_in_its_order(session: Session) -> None
         if "pytest" in plain:
             assert command == "make test"  # this very run
         elif plain.removeprefix(".venv/bin/").startswith(LONG) and "--once" not in plain:
-            demo = demo or plain
             session.start(plain)
-        elif "explain http" in plain:
-            # README has it after `serve`; the shop that it looks at is the demo's.
-            session.start(demo)
-            assert session.run(command)
         else:
-            assert session.run(command), command
+            said[command] = session.run(command)
+            assert said[command], command
     assert seen >= 15
+    assert said["curl -s http://127.0.0.1:9180/-/ready"] == "Ready.\n"
+    assert "`Ready.`" in README.read_text()
 
 
 def test_the_sample_is_what_the_demo_answers(session: Session) -> None:
@@ -181,15 +230,36 @@ def test_the_python_of_the_readme_runs() -> None:
 
 
 def test_the_rule_of_the_readme_is_one_and_answers(session: Session) -> None:
-    (pack,) = [fence.text for fence in fences(README) if fence.language == "yaml"]
-    folder = session.folder / "rules/my-shop"
-    folder.mkdir(parents=True)
-    (folder / "rules.yaml").write_text(pack)
+    (pack,) = [fence.text for fence in fences(README) if fence.text.startswith("pack: ")]
+    (where,) = re.findall(r"`my-rules/([\w/.-]+)`", README.read_text())
+    file = session.folder / "rules" / where
+    file.parent.mkdir(parents=True)
+    file.write_text(pack)
+    folder = file.parent
     (session.folder / "page.http").write_text(
         "HTTP/1.1 403 Forbidden\nContent-Type: text/html\n\n<h1>Closed on Sundays</h1>"
     )
     told = session.run(f"saywhy explain {session.folder}/page.http --rules {folder.parent} --json")
     assert json.loads(told)["rule"] == "my-shop/closed-on-sundays"
+
+
+YAML_SETTINGS = [
+    fence
+    for file in DOCUMENTS
+    for fence in fences(file)
+    if fence.language == "yaml" and not fence.text.startswith("pack: ")
+]
+
+
+@pytest.mark.parametrize(
+    "fence", YAML_SETTINGS, ids=lambda fence: f"{fence.file.parent.name}/{fence.file.name}:{fence.line}"
+)
+def test_settings_that_are_shown_would_be_taken(tmp_path: Path, fence: Fence) -> None:
+    file = tmp_path / "saywhy.yaml"
+    file.write_text(fence.text)
+    loaded = load(file, environ={})
+    assert assemble(loaded.settings, loaded.origins).rulebook.rules
+    assert loaded.settings != Settings()
 
 
 @pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)

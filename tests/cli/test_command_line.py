@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 import time
+from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
 
 import jsonschema
 import pytest
 
 from saywhy import cli
-from saywhy.cli.output import Failure, failure_line
+from saywhy.cli.output import Failure, failure_line, fit
 from saywhy.core.contract.codes import CODES
 from saywhy.core.contract.schema import json_schema
 
@@ -65,10 +72,13 @@ USAGE = [
     (["repla"], "Did you mean 'replay'"),
     (["replay"], "Missing argument"),
     (["replay", "x.jsonl", "--pakcs"], "No such option: --pakcs"),
-    (["demo", "--port", "eighty"], "Invalid value for '--port'"),
-    (["demo", "--port", "99999"], "less than or equal to 65535"),
+    (["demo", "--port", "eighty"], "Invalid value for '--port': it must be a whole number."),
+    (["schema", "nonsense"], "'nonsense' is not one of 'envelope', 'rules', 'settings'."),
+    (["healthcheck", "--timeout", "soon"], "it must be a number."),
+    (["replay", "x", "--misses", "-1"], "it must be at least 0."),
+    (["demo", "--port", "99999"], "it must be at most 65535"),
     (["--loud"], "No such option: --loud"),
-    (["codes", "extra"], "unexpected extra argument"),
+    (["codes", "extra"], "one argument too many (extra)"),
 ]
 
 
@@ -78,7 +88,9 @@ def test_wrong_usage_is_a_sentence_and_exit_2(words: list[str], said: str) -> No
     assert done.returncode == 2
     assert said in done.stderr
     assert "--help" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert not any(
+        word in done.stderr for word in ("Traceback", "Value error", "Input should", "unable to parse")
+    )
     assert not done.stdout
 
 
@@ -151,6 +163,79 @@ def test_a_reader_that_goes_away_is_no_failure_worth_words() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("command", ["codes", "rules --json", "serve -h"])
+def test_a_reader_that_goes_away_early_makes_no_failure(command: str, root: Path) -> None:
+    """Whether much was said or little, before the reader went or after."""
+    words = f"{sys.executable} -m saywhy {command}"
+    for reader in ("head -n 1", "true"):
+        line = f"set -o pipefail; {words} | {reader}"
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=root, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, ""), reader
+
+
+CLOSED = [
+    (
+        "codes >&-",
+        1,
+        "error: Standard output is closed, so there is nowhere to write; give it a file or a pipe.",
+    ),
+    ("explain - <&-", 2, "error: Standard input is empty; pipe a response into it"),
+    ("version --json >&-", 1, '{"ok": false, '),
+    ("version 2>&-", 0, ""),
+    ("nonsense 2>&-", 2, ""),
+]
+
+
+@pytest.mark.parametrize(("command", "code", "said"), CLOSED)
+def test_a_stream_that_is_closed_is_a_sentence(command: str, code: int, said: str) -> None:
+    line = f"{sys.executable} -m saywhy {command}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    assert done.stderr.startswith(said)
+    assert "itself failed" not in done.stderr
+    assert done.stdout.startswith("saywhy ") if code == 0 else not done.stdout
+
+
+@pytest.mark.parametrize("command", [row.name for row in cli.COMMANDS])
+def test_help_is_plain_and_names_no_type(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (cli.run([command, "-h"]), cli.run([command, "--help"])) == (0, 0)
+    both = capsys.readouterr().out
+    text = both[: len(both) // 2]
+    assert both == text * 2
+    assert text.startswith(f"Usage: saywhy {command} [OPTIONS]")
+    assert not re.search(r"<(?!=)|list\[|\[bold|╭|[ \t]$", text, re.MULTILINE)
+
+
+def test_python_runs_the_package() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "saywhy", "version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == saywhy("version").stdout
+
+
+COMPLETIONS = [
+    ("saywhy ex", 1, ["explain"]),
+    ("saywhy re", 1, ["replay"]),
+    ("saywhy check --st", 2, ["--strict"]),
+    ("saywhy schema ", 2, ["envelope", "rules", "settings"]),
+]
+
+
+@pytest.mark.parametrize(("line", "place", "words"), COMPLETIONS)
+def test_the_shell_completes_commands_and_options(line: str, place: int, words: list[str]) -> None:
+    asked = {"_SAYWHY_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(place)}
+    done = saywhy(**asked)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, words, "")
+
+
+def test_the_shell_learns_how_to_ask() -> None:
+    done = saywhy("--show-completion", "bash", SHELL="/bin/bash")
+    assert done.returncode == 0
+    assert "_SAYWHY_COMPLETE=complete_bash" in done.stdout
+
+
 def test_codes_are_a_table_and_lines() -> None:
     table = saywhy("codes").stdout
     lines = [json.loads(line) for line in saywhy("codes", "--json").stdout.splitlines()]
@@ -163,3 +248,61 @@ def test_codes_are_a_table_and_lines() -> None:
 def test_dashes_at_the_front_mean_the_version() -> None:
     assert saywhy("--version").stdout == saywhy("version").stdout
     assert saywhy("version").stdout.startswith("saywhy ")
+
+
+WIDTHS = [
+    # columns with headings, room, widths
+    ([["code", "not_found"], ["advice", "Stop; it is not there."]], 80, [9, 22]),
+    ([["code", "not_found"], ["advice", "Stop; the thing that you ask for is not there."]], 50, [9, 36]),
+    (
+        [["code", "temporarily_unavailable"], ["advice", "Stop; the thing that you ask for is not there."]],
+        50,
+        [23, 22],
+    ),
+    (
+        [["code", "temporarily_unavailable"], ["advice", "Stop; the thing that you ask for is not there."]],
+        40,
+        [17, 18],
+    ),
+    ([["pack", "sold-out"], ["rule", "a-rule-with-a-long-name-indeed"], ["examples", "12"]], 40, [8, 16, 8]),
+    ([["a", "x" * 30], ["b", "y" * 30]], 10, [8, 8]),
+]
+
+
+@pytest.mark.parametrize(("columns", "room", "widths"), WIDTHS)
+def test_columns_fit(columns: list[list[str]], room: int, widths: list[int]) -> None:
+    assert fit(columns, room) == widths
+
+
+@pytest.mark.parametrize("room", [120, 80, 60, 50])
+def test_no_word_is_broken_on_a_narrow_terminal(room: int) -> None:
+    """The table of codes on a terminal: every word of the advice stands whole in its line."""
+    text = on_terminal(["codes"], room)
+    assert all(len(line) <= room for line in text.splitlines())
+    words = text.split()
+    for row in CODES.values():
+        assert not [word for word in row.advice.split() if word not in words]
+    if room >= 80:  # else they are cut
+        assert all(code in words for code in CODES)
+
+
+def on_terminal(words: list[str], columns: int) -> str:
+    """What the command writes on a terminal of so many columns, without its colours."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "saywhy", *words],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env=environment | {"TERM": "xterm"},
+    ) as process:
+        os.close(slave)
+        told = bytearray()
+        with suppress(OSError):  # the end of a terminal whose other side has gone (Linux)
+            while part := os.read(master, 65536):
+                told += part
+    os.close(master)
+    assert process.returncode == 0
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", told.decode()).replace("\r", "")

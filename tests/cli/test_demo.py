@@ -64,6 +64,8 @@ def test_what_the_tour_is_proud_of(lines: list[dict[str, Any]]) -> None:
 def test_the_tour_is_plain_where_nobody_watches(tour: str) -> None:
     assert "\x1b" not in tour
     assert not any(character in tour for character in "╭│╰")
+    assert "15 stops. At 14 of them something goes wrong, at the last nothing does." in tour
+    assert f"--- {len(STOPS)}/15  A healthy page" in tour
     for stop in STOPS:
         assert stop.title in tour
         assert stop.moral in tour

@@ -166,7 +166,33 @@ def test_rules_are_listed_in_their_order_with_their_proofs(say: Say, bakery: Pat
     assert (lines[0]["examples"], lines[0]["look_alikes"], lines[0]["mode"]) == (1, 1, "enforce")
     assert len(lines) > 100, "the shipped ones follow"
     code, out, _ = say("rules", "bakery", "--rules", bakery)
-    assert "2 rules in 1 packs." in out or "2 rules in 1 pack." in out
+    assert out.splitlines()[-1] == "2 rules in 1 pack."
+
+
+def test_rules_show_what_is_in_force(say: Say, bakery: Path, tmp_path: Path) -> None:
+    """An opt-in pack is off until it is named, by the settings or by a route."""
+
+    def modes(text: str) -> dict[str, str]:
+        config = tmp_path / "saywhy.yaml"
+        config.write_text(f"upstreams: {{default: 'http://127.0.0.1:3000'}}\n{text}")
+        lines = [json.loads(line) for line in say("rules", "--config", config, "--json")[1].splitlines()]
+        return {line["pack"]: line["mode"] for line in lines}
+
+    usual = modes("rules: {folders: [rules]}\n")
+    assert next(iter(usual)) == "bakery"
+    assert {pack for pack, mode in usual.items() if mode == "off"} == {
+        "crashes",
+        "login",
+        "soft-404",
+        "soft-forms",
+    }
+    named = modes("rules: {folders: [rules], packs: [login]}\n")
+    assert list(named)[:2] == ["login", "bakery"]
+    assert {pack for pack in named if usual[pack] != named[pack]} == {"login"}
+    routed = modes("rules: {folders: [rules], disable: [edges]}\nroutes: [{path: /a, packs: soft-404}]\n")
+    assert (routed["soft-404"], routed["login"], "edges" in routed) == ("enforce", "off", False)
+    _, out, _ = say("rules", "login")
+    assert out.splitlines()[-1] == "Opt-in and off until rules.packs names them in the settings: login."
 
 
 def test_a_pack_that_is_not_there(say: Say) -> None:
@@ -286,7 +312,39 @@ def test_what_cannot_be_explained(say: Say, source: str, code: int, words: str) 
     assert words in err
 
 
+@pytest.mark.parametrize("name", ["pages.har", "pages.jsonl", "pages.jsonl.gz"])
+def test_explain_points_to_replay_where_there_are_many(say: Say, name: str) -> None:
+    code, _, err = say("explain", name)
+    assert code == 2
+    assert f"explain looks at one; saywhy replay {name} takes them all." in err
+
+
 # replay
+
+
+def test_replay_of_nothing_that_is_there(say: Say) -> None:
+    assert say("replay", "nosuch", "nor-this") == (
+        2, "", "error: nosuch: there is no such file or folder.\nerror: nor-this: there is no such file or folder.\n"
+    )  # fmt: skip
+    code, out, err = say("replay", "nosuch", "nor-this", "--json")
+    assert (code, out, len(json.loads(err)["findings"])) == (2, "", 2)
+
+
+def test_replay_of_what_cannot_be_read_draws_no_table(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("{\n")
+    code, out, err = say("replay", tmp_path / "bad.jsonl")
+    assert (code, out) == (1, "1 complaint; see above.\n")
+    assert "bad.jsonl:1: not JSON" in err
+
+
+def test_replay_says_where_rules_lie_that_were_not_asked(say: Say, bakery: Path, root: Path) -> None:
+    said = "note: {0} holds rules that were not asked; --rules {0} asks them too.\n"
+    assert say("replay", bakery)[2] == said.format(bakery)
+    assert say("replay", bakery / "bakery")[2] == said.format(bakery / "bakery")
+    assert say("replay", bakery / "bakery/examples/eaten.http")[2] == said.format(bakery / "bakery")
+    code, out, err = say("replay", bakery / "bakery/examples/eaten.http", "--rules", bakery)
+    assert (code, err, "1 response, " in out) == (0, "", True)
+    assert say("replay", root / "rules/captcha")[2] == ""
 
 
 def records(folder: Path, *more: str) -> Path:

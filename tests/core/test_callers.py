@@ -18,7 +18,9 @@ SIGNED = {
     "Signature-Input": 'sig1=("@authority");created=1735689600;keyid="k";tag="web-bot-auth"',
     "Signature": "sig1=:AAAA:",
 }
-CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36"
+CHROME = (
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36"
+)
 MARKS = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty"}
 
 
@@ -27,7 +29,11 @@ def _request(headers: Any) -> Request:
 
 
 def _raw(headers: dict[str, str]) -> bytes:
-    return b"GET / HTTP/1.1\r\n" + b"".join(f"{name}: {value}\r\n".encode() for name, value in headers.items()) + b"\r\n"
+    return (
+        b"GET / HTTP/1.1\r\n"
+        + b"".join(f"{name}: {value}\r\n".encode() for name, value in headers.items())
+        + b"\r\n"
+    )
 
 
 @pytest.fixture
@@ -50,13 +56,19 @@ def test_accept_quality(vectors: Any) -> None:
     cases = vectors("accept_quality.json")
     for case in cases:
         expected = 0.0 if case.get("prototype") == "differs: 0.0" else case["quality"]
-        assert accept.quality(accept.parse(case["accept"]), case["media_type"], case["params"]) == expected, case
+        assert accept.quality(accept.parse(case["accept"]), case["media_type"], case["params"]) == expected, (
+            case
+        )
 
 
 @pytest.mark.parametrize("name", ["browser_requests_measured.json", "http_clients_measured.json"])
 def test_measured_callers(vectors: Any, name: str) -> None:
     cases = vectors(name)
-    wrong = [case for case in cases if identify(_request(case["headers"]), Policy()).is_agent != (case["expect"] == "agent")]
+    wrong = [
+        case
+        for case in cases
+        if identify(_request(case["headers"]), Policy()).is_agent != (case["expect"] == "agent")
+    ]
     assert wrong == []
     assert all(may_be_agent(_raw(case["headers"])) for case in cases if case["expect"] == "agent")
 
@@ -82,7 +94,10 @@ def test_user_agents_off_by_default_and_exact_when_on(vectors: Any) -> None:
 
 def test_user_agent_is_read_in_the_first_512_bytes() -> None:
     assert useragent.listed(Fields.of({"User-Agent": "x" * 600 + " ChatGPT-User/1.0"})) is None
-    assert useragent.listed(Fields.of({"User-Agent": "Mozilla/5.0 (compatible; ChatGPT-User/1.0)"})) == "chatgpt-user"
+    assert (
+        useragent.listed(Fields.of({"User-Agent": "Mozilla/5.0 (compatible; ChatGPT-User/1.0)"}))
+        == "chatgpt-user"
+    )
 
 
 def test_signature_claims_of_the_profile_cases(vectors: Any) -> None:
@@ -138,10 +153,31 @@ ORDER = [
     ({}, {"Accept": "application/json", "Sec-Fetch-Mode": "cors"}, True, "accept", "application/json", False),
     ({}, {"Accept": "application/json", "Sec-Fetch-Site": "none"}, True, "accept", "application/json", False),
     ({}, {"Accept": "application/json", "X-Requested-With": "XMLHttpRequest"}, False, "browser", None, True),
-    ({}, {"Accept": "application/json", "X-Requested-With": "com.example.app"}, True, "accept", "application/json", False),
-    ({}, {"Accept": "application/json", "User-Agent": CHROME, "Referer": "http://a/"}, False, "browser", None, True),
+    (
+        {},
+        {"Accept": "application/json", "X-Requested-With": "com.example.app"},
+        True,
+        "accept",
+        "application/json",
+        False,
+    ),
+    (
+        {},
+        {"Accept": "application/json", "User-Agent": CHROME, "Referer": "http://a/"},
+        False,
+        "browser",
+        None,
+        True,
+    ),
     ({}, {"Accept": "application/json", "User-Agent": CHROME}, True, "accept", "application/json", False),
-    ({}, {"Accept": "application/json", "User-Agent": "curl/8", "Referer": "http://a/"}, True, "accept", "application/json", False),
+    (
+        {},
+        {"Accept": "application/json", "User-Agent": "curl/8", "Referer": "http://a/"},
+        True,
+        "accept",
+        "application/json",
+        False,
+    ),
     ({}, SIGNED, True, "signature", "application/json", False),
     ({}, {**SIGNED, "Accept": "*/*"}, True, "signature", "application/json", False),
     ({}, {**SIGNED, "Accept": "text/markdown"}, True, "signature", "text/markdown", False),
@@ -150,12 +186,26 @@ ORDER = [
     ({}, {**SIGNED, "Accept": "application/*"}, True, "signature", "application/json", False),
     ({}, {**SIGNED, "Accept": "text/html, text/*"}, True, "signature", "application/json", True),
     ({}, {**SIGNED, "Accept": "text/html,*/*;q=0.8"}, True, "signature", "application/json", True),
-    ({}, {**SIGNED, "Accept": "text/html;q=0.5, application/problem+json"}, True, "signature", "application/problem+json", False),
+    (
+        {},
+        {**SIGNED, "Accept": "text/html;q=0.5, application/problem+json"},
+        True,
+        "signature",
+        "application/problem+json",
+        False,
+    ),
     ({}, {**SIGNED, **MARKS}, True, "signature", "application/json", True),
     ({"callers": "everyone"}, {"Accept": "text/html", **MARKS}, True, "pinned", "application/json", False),
     ({"callers": "everyone"}, {"Accept": "text/markdown"}, True, "pinned", "text/markdown", False),
     ({"callers": "nobody"}, {"Accept": "application/json", **SIGNED}, False, "pinned", None, False),
-    ({"useragents": True}, {"User-Agent": "ChatGPT-User/1.0", "Accept": "*/*"}, True, "useragent", "application/json", False),
+    (
+        {"useragents": True},
+        {"User-Agent": "ChatGPT-User/1.0", "Accept": "*/*"},
+        True,
+        "useragent",
+        "application/json",
+        False,
+    ),
     ({"useragents": True}, {"User-Agent": "Googlebot/2.1"}, False, "nothing", None, False),
     ({"useragents": True}, {"User-Agent": "ChatGPT-User/1.0", **MARKS}, False, "browser", None, True),
 ]
@@ -209,20 +259,32 @@ def test_browser_marks_say_what_they_saw() -> None:
     assert browser.marks(Fields.of({"Accept": "application/json"})) == ""
 
 
-@pytest.mark.parametrize("head", [b"ACCEPT: APPLICATION/JSON", b"accept: text/MARKDOWN", b"x\r\nsignature-INPUT: a"])
+@pytest.mark.parametrize(
+    "head", [b"ACCEPT: APPLICATION/JSON", b"accept: text/MARKDOWN", b"x\r\nsignature-INPUT: a"]
+)
 def test_may_be_agent_ignores_case(head: bytes) -> None:
     assert may_be_agent(b"GET / HTTP/1.1\r\n" + head + b"\r\n\r\n")
 
 
-@pytest.mark.parametrize("accepted", ["text/html,*/*;q=0.8", "*/*", "application/xml", "application/ld+json", "text/plain"])
+@pytest.mark.parametrize(
+    "accepted", ["text/html,*/*;q=0.8", "*/*", "application/xml", "application/ld+json", "text/plain"]
+)
 def test_may_be_agent_spares_the_others(accepted: str) -> None:
     assert not may_be_agent(_raw({"Host": "a.example", "Accept": accepted, "User-Agent": CHROME}))
 
 
-@given(st.text(alphabet=st.characters(codec="latin-1", exclude_characters="\r\n"), max_size=300), st.booleans())
+@given(
+    st.text(alphabet=st.characters(codec="latin-1", exclude_characters="\r\n"), max_size=300), st.booleans()
+)
 def test_no_header_makes_identify_raise_and_may_be_agent_never_misses(value: str, signed: bool) -> None:
-    headers = {"Accept": value, "User-Agent": value, **({"Signature": value, "Signature-Input": value + "web-bot-auth"} if signed else {})}
-    request = Request(fields=Fields((name.encode(), text.encode("latin-1")) for name, text in headers.items()))
+    headers = {
+        "Accept": value,
+        "User-Agent": value,
+        **({"Signature": value, "Signature-Input": value + "web-bot-auth"} if signed else {}),
+    }
+    request = Request(
+        fields=Fields((name.encode(), text.encode("latin-1")) for name, text in headers.items())
+    )
     caller = identify(request, Policy())
     raw = b"".join(name + b": " + text + b"\r\n" for name, text in request.fields.lines)
     assert may_be_agent(raw) or not caller.is_agent

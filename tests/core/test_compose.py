@@ -32,19 +32,31 @@ def make(
     **found: Any,
 ) -> dict[str, Any]:
     """The error object for one response, checked against the schema."""
-    request = Request(method, b"/things/7?token=1", Fields.of({"Host": "shop.example", **(sent or {})}), "https")
+    request = Request(
+        method, b"/things/7?token=1", Fields.of({"Host": "shop.example", **(sent or {})}), "https"
+    )
     response = Response(status, Fields.of({"Content-Type": "text/html; charset=utf-8", **(headers or {})}))
     page = read(response.fields, html.encode()) if html else None
-    document = compose(Found(Head(request, response), evidence, page, **found), scrubber=SCRUBBER, now=0).envelope.as_dict()
+    document = compose(
+        Found(Head(request, response), evidence, page, **found), scrubber=SCRUBBER, now=0
+    ).envelope.as_dict()
     VALIDATOR.validate(document)
     assert leaks(str(document), SCRUBBER) == {}
     return dict(document["error"])
 
 
-DIALECT = Evidence(decided_by="dialect", code="invalid_input", message="The colour is not known.", field="colour")
+DIALECT = Evidence(
+    decided_by="dialect", code="invalid_input", message="The colour is not known.", field="colour"
+)
 VENDOR = Evidence(decided_by="header", rule="captcha/x", code="needs_human", outranks_failure=True)
 RULE = Evidence(decided_by="rule", rule="shop/gone", code="out_of_stock", message="The red one is sold out.")
-CONTRACT = Evidence(decided_by="contract", code="conflict", retry="refetch", message="Somebody changed it.", outranks_failure=True)
+CONTRACT = Evidence(
+    decided_by="contract",
+    code="conflict",
+    retry="refetch",
+    message="Somebody changed it.",
+    outranks_failure=True,
+)
 
 CHOICES = [
     (404, (), "not_found"),
@@ -105,7 +117,9 @@ GOOD_TITLES = [
 
 @pytest.mark.parametrize(("title", "message"), GOOD_TITLES)
 def test_a_title_that_says_something_is_the_message(title: str, message: str) -> None:
-    assert make(404, html=f"<html><head><title>{title}</title></head><body></body></html>")["message"] == message
+    assert (
+        make(404, html=f"<html><head><title>{title}</title></head><body></body></html>")["message"] == message
+    )
 
 
 def test_the_first_sentence_of_a_small_page() -> None:
@@ -115,7 +129,10 @@ def test_the_first_sentence_of_a_small_page() -> None:
 
 OPENINGS = [
     ("<h1>Not found</h1><p>The page you want is gone.</p>", "The page you want is gone."),
-    ("<h1>404 Error</h1><p>An article with this number was never written.</p>", "An article with this number was never written."),
+    (
+        "<h1>404 Error</h1><p>An article with this number was never written.</p>",
+        "An article with this number was never written.",
+    ),
     ("<h1>Error 404</h1><p>Your parcel is not in this list.</p>", "Your parcel is not in this list."),
     ("<h1>Page Not Found</h1><p>Pages of 2019 were taken down.</p>", "Pages of 2019 were taken down."),
     ("<p>Not all pages of 2019 are here.</p>", "Not all pages of 2019 are here."),
@@ -145,13 +162,18 @@ def test_the_page_of_a_crash_is_not_quoted() -> None:
     assert make(500, html=html)["message"] == "shop.example failed while it worked on this request."
 
 
-@pytest.mark.parametrize("phrase", ["Just a moment...", "ATTENTION  REQUIRED!", "Please enable JavaScript", "Pardon Our Interruption"])
+@pytest.mark.parametrize(
+    "phrase",
+    ["Just a moment...", "ATTENTION  REQUIRED!", "Please enable JavaScript", "Pardon Our Interruption"],
+)
 def test_challenge_phrases(phrase: str) -> None:
     assert is_challenge(phrase)
     assert not says_something(phrase)
 
 
-@pytest.mark.parametrize("text", ["Your card expires next month.", "The colour is not known.", "E-mail: already taken"])
+@pytest.mark.parametrize(
+    "text", ["Your card expires next month.", "The colour is not known.", "E-mail: already taken"]
+)
 def test_texts_that_say_something(text: str) -> None:
     assert says_something(text)
 
@@ -193,7 +215,9 @@ REPEATS = {"once", "after_delay"}
 @pytest.mark.parametrize("headers", [{}, {"Retry-After": "20"}])
 def test_no_envelope_invites_a_doubled_request(method: str, status: int, headers: dict[str, str]) -> None:
     own = Evidence(decided_by="dialect", code="teapot_full")
-    repeat = Evidence(decided_by="contract", code="internal", retry="once", side_effects="unknown", outranks_failure=True)
+    repeat = Evidence(
+        decided_by="contract", code="internal", retry="once", side_effects="unknown", outranks_failure=True
+    )
     for evidence in ((), (own,), (repeat,), (DIALECT,)):
         error = make(status, *evidence, method=method, headers=headers)
         if error["side_effects"] != "none_expected":
@@ -231,11 +255,17 @@ def test_an_idempotency_key_allows_what_is_discouraged() -> None:
 
 def test_a_connection_that_was_never_made_has_no_effects() -> None:
     error = failure_envelope(Request("POST"), FAILURES["connection_refused"]).error
-    assert (error.side_effects, error.retry, error.recovery.same_arguments) == ("none_expected", "after_delay", "safe")
+    assert (error.side_effects, error.retry, error.recovery.same_arguments) == (
+        "none_expected",
+        "after_delay",
+        "safe",
+    )
     assert error.source == "proxy"
 
 
-@pytest.mark.parametrize("token", ["connection_terminated", "connection_read_timeout", "http_response_incomplete"])
+@pytest.mark.parametrize(
+    "token", ["connection_terminated", "connection_read_timeout", "http_response_incomplete"]
+)
 def test_a_request_that_was_sent_may_have_effects(token: str) -> None:
     error = failure_envelope(Request("POST"), FAILURES[token]).error
     assert (error.side_effects, error.retry) == ("possible", "refetch")
@@ -249,7 +279,11 @@ def test_a_contract_keeps_what_it_says() -> None:
         side_effects="unknown", retry="once", message="The bridge is down.", outranks_failure=True,
     )  # fmt: skip
     error = make(502, said, method="POST")
-    assert (error["kind"], error["origin"], error["side_effects"]) == ("bridge_transport_error", "bridge", "unknown")
+    assert (error["kind"], error["origin"], error["side_effects"]) == (
+        "bridge_transport_error",
+        "bridge",
+        "unknown",
+    )
     assert error["recovery"] == recovery
     assert (error["retry"], error["message"]) == ("once", "The bridge is down.")
 
@@ -265,7 +299,9 @@ CONTRARY = [
 
 
 @pytest.mark.parametrize(("code", "retry", "action", "same", "guidance"), CONTRARY)
-def test_a_contract_that_advises_otherwise_than_its_code(code: str, retry: str, action: str, same: str, guidance: str) -> None:
+def test_a_contract_that_advises_otherwise_than_its_code(
+    code: str, retry: str, action: str, same: str, guidance: str
+) -> None:
     error = make(500, Evidence(decided_by="contract", code=code, retry=retry, outranks_failure=True))
     assert error["retry"] == retry
     assert error["recovery"] == {"action": action, "same_arguments": same, "guidance": guidance}
@@ -332,9 +368,14 @@ def test_several_faults_and_one() -> None:
     assert (one["field"], one["message"]) == ("name", "It is too long.")
 
 
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://user:pw@shop.example/", "http://[", "/a b", "x" * 3000, ""])
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "https://user:pw@shop.example/", "http://[", "/a b", "x" * 3000, ""]
+)
 def test_links_that_do_not_leave(url: str) -> None:
-    error = make(403, Evidence(decided_by="rule", rule="a/b", code="needs_human", continue_url=url, documentation_url=url))
+    error = make(
+        403,
+        Evidence(decided_by="rule", rule="a/b", code="needs_human", continue_url=url, documentation_url=url),
+    )
     assert "continue_url" not in error
     assert "documentation_url" not in error
 
@@ -368,5 +409,7 @@ def test_our_own_words_pass_the_last_check() -> None:
 def test_a_rules_own_sentence_is_taken_at_its_word() -> None:
     """The page's challenge phrases are passed over; a rule's author may name the CAPTCHA."""
     words = "The site asks for a CAPTCHA."
-    ours = Evidence(decided_by="rule", rule="own/wall", code="needs_human", message="Just a moment...", wording=words)
+    ours = Evidence(
+        decided_by="rule", rule="own/wall", code="needs_human", message="Just a moment...", wording=words
+    )
     assert make(403, ours)["message"] == words

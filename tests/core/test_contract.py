@@ -86,14 +86,20 @@ def test_tables_use_only_the_words() -> None:
 
 def test_unknown_words_read_as_the_contracts_say() -> None:
     kind = kinds.look_up("brand_new")
-    assert (kind.origin, kind.action, kind.same_arguments) == ("runtime", "inspect_and_escalate", "discouraged")
+    assert (kind.origin, kind.action, kind.same_arguments) == (
+        "runtime",
+        "inspect_and_escalate",
+        "discouraged",
+    )
     assert (kind.side_effects, kind.status, kind.code) == ("unknown", 500, "internal")
     code = codes.look_up("brand_new")
     assert (code.code, code.retry, code.origin) == ("brand_new", "once", "runtime")
 
 
 def test_default_waits_belong_to_the_codes_that_wait() -> None:
-    assert {code for code, row in codes.CODES.items() if row.retry == "after_delay"} == set(codes.DEFAULT_WAIT)
+    assert {code for code, row in codes.CODES.items() if row.retry == "after_delay"} == set(
+        codes.DEFAULT_WAIT
+    )
 
 
 def _smallest(**changes: Any) -> dict[str, Any]:
@@ -142,7 +148,14 @@ def test_the_schema_is_a_schema_and_open_for_readers() -> None:
 
 @pytest.mark.parametrize(
     ("member", "value"),
-    [("field", 3), ("message", None), ("retry_after", "30"), ("errors", None), ("hint", None), ("message", "x" * 501)],
+    [
+        ("field", 3),
+        ("message", None),
+        ("retry_after", "30"),
+        ("errors", None),
+        ("hint", None),
+        ("message", "x" * 501),
+    ],
 )
 def test_the_schema_refuses(member: str, value: object) -> None:
     document = Envelope(error=Error.model_validate(_smallest())).as_dict()
@@ -150,7 +163,9 @@ def test_the_schema_refuses(member: str, value: object) -> None:
     assert not jsonschema.Draft202012Validator(json_schema()).is_valid(document)
 
 
-@pytest.mark.parametrize("member", ["code", "message", "field", "retry", "retry_after", "kind", "recovery", "source"])
+@pytest.mark.parametrize(
+    "member", ["code", "message", "field", "retry", "retry_after", "kind", "recovery", "source"]
+)
 def test_the_schema_asks_for(member: str) -> None:
     document = Envelope(error=Error.model_validate(_smallest())).as_dict()
     del document["error"][member]

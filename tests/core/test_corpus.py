@@ -35,7 +35,9 @@ def head_and_body(row: dict[str, Any]) -> tuple[Head, bytes]:
             if field.lower() not in _FRAMING:
                 pairs.append((field, str(value)))
     asked = Fields.of({"accept": "application/problem+json"})
-    return Head(Request(row.get("method") or "GET", b"/", asked), Response(row["status"], Fields.of(pairs))), body
+    return Head(
+        Request(row.get("method") or "GET", b"/", asked), Response(row["status"], Fields.of(pairs))
+    ), body
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,11 @@ def judged(shared: Path) -> Judged:
             row = json.loads(line)
             head, body = head_and_body(row)
             plan = normalizer.triage(head)
-            verdict = None if plan.action == "pass" else normalizer.normalize(head, plan, body, complete=True, now=NOW)
+            verdict = (
+                None
+                if plan.action == "pass"
+                else normalizer.normalize(head, plan, body, complete=True, now=NOW)
+            )
             found.append((row, verdict))
     return found
 
@@ -81,7 +87,11 @@ def test_the_right_code_in_every_category(judged: Judged) -> None:
 
 def test_look_alikes_are_left_alone(judged: Judged) -> None:
     untouched = [(row, verdict) for row, verdict in judged if row["expected_code"] is None]
-    touched = [(row["id"], verdict.rule) for row, verdict in untouched if verdict is not None and verdict.action != "pass"]
+    touched = [
+        (row["id"], verdict.rule)
+        for row, verdict in untouched
+        if verdict is not None and verdict.action != "pass"
+    ]
     assert len(untouched) > 50
     assert touched == []
 

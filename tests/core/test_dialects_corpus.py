@@ -20,11 +20,15 @@ def test_structured_errors_of_the_corpus(shared: Path) -> None:
     total = 0
     for row in rows:
         body = base64.b64decode(row["body_base64"]) if "body_base64" in row else row["body"].encode()
-        section = Fields.of({name: value for name, value in row["headers"].items() if name.lower() not in _FRAMING})
+        section = Fields.of(
+            {name: value for name, value in row["headers"].items() if name.lower() not in _FRAMING}
+        )
         read = page.read(section, body)
         if read.kind not in ("json", "xml"):
             continue
-        evidence = dialects.read(Head(Request(row.get("method", "GET")), Response(row["status"], section)), read)
+        evidence = dialects.read(
+            Head(Request(row.get("method", "GET")), Response(row["status"], section)), read
+        )
         said = evidence.code if evidence else None
         code = said or (code_for_status(row["status"]) if row["status"] >= 400 else None)
         total += 1

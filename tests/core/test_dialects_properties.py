@@ -18,7 +18,12 @@ _LEAVES = st.one_of(
     st.sampled_from(["missing_scope", "card_error", "no", "out_of_stock", "refused", "failure", "#/a/b", "is required", "INVALID_ARGUMENT", "3.5s"]),
 )  # fmt: skip
 _VALUES = st.recursive(
-    _LEAVES, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.one_of(_NAMES, st.text(max_size=5)), inner, max_size=5)), max_leaves=20
+    _LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.one_of(_NAMES, st.text(max_size=5)), inner, max_size=5),
+    ),
+    max_leaves=20,
 )
 _STATUS = st.sampled_from([200, 302, 400, 401, 402, 403, 404, 409, 422, 429, 500, 503])
 _MEDIA = st.sampled_from(["application/json", "application/problem+json", "application/vnd.api+json"])
@@ -28,7 +33,10 @@ _MEDIA = st.sampled_from(["application/json", "application/problem+json", "appli
 @given(_VALUES, _STATUS, _MEDIA)
 def test_any_json(value: object, status: int, media: str) -> None:
     section = Fields.of({"Content-Type": media})
-    head, body = Head(Request("POST"), Response(status, section)), page.read(section, json.dumps(value).encode())
+    head, body = (
+        Head(Request("POST"), Response(status, section)),
+        page.read(section, json.dumps(value).encode()),
+    )
     evidence = dialects.read(head, body)
     assert evidence is None or status < 500 or evidence.code is None or evidence.outranks_failure
     dialects.is_structured(body)
@@ -36,7 +44,29 @@ def test_any_json(value: object, status: int, media: str) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(["<Fault>", "</Fault>", "<Error>", "</Error>", "<Code>", "</Code>", "<Message>", "</Message>", "a", "<!DOCTYPE a>", "&b;", "<s:Envelope>", "declined"]), max_size=12).map("".join), _STATUS)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<Fault>",
+                "</Fault>",
+                "<Error>",
+                "</Error>",
+                "<Code>",
+                "</Code>",
+                "<Message>",
+                "</Message>",
+                "a",
+                "<!DOCTYPE a>",
+                "&b;",
+                "<s:Envelope>",
+                "declined",
+            ]
+        ),
+        max_size=12,
+    ).map("".join),
+    _STATUS,
+)
 def test_any_xml(text: str, status: int) -> None:
     section = Fields.of({"Content-Type": "application/xml"})
     head, body = Head(Request(), Response(status, section)), page.read(section, text.encode())

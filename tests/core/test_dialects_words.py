@@ -11,7 +11,9 @@ PHRASES = [
     (400, "missing or malformed jwt", "auth_required"), (403, "Your session has expired", "auth_required"), (400, "API key not valid.", "auth_required"),
     (403, "Missing scope orders:read", "scope_missing"), (403, "We have detected unusual activity.", "needs_human"), (403, "Solve the CAPTCHA first", "needs_human"),
     (422, "An order with this number already exists", "conflict"), (400, "Cannot cancel an order with status 'shipped'", "conflict"),
+    (404, "The blue mug is sold out", "out_of_stock"), (410, "Out of stock", "out_of_stock"), (403, "Maximum number of login attempts exceeded", "rate_limited"),
     # Look-alikes.
+    (404, 'No album named "Sold Out"', None), (410, "The list Out of stock has been removed", None), (403, "Only members may rate", None),
     (400, "Stock symbol is unknown", None), (400, "The soldier was not found", None), (400, "decline_reason must be text", None),
     (429, "Too many requests", None), (404, "Rate limits page not found", None), (401, "Token has expired", None),
     (400, "expires must be a date", None), (400, "max_tokens is too large", None), (400, "scope must be one of a, b", None),
@@ -41,6 +43,8 @@ FIELDS = [
     ("Missing query parameter 'size'", "size"), ("body must have required property 'qty'", "qty"), ('"qty" is required', "qty"),
     ("Missing parameter(s): email", "email"), ('The "page" parameter is invalid.', "page"), ("Field 'age' must be a number", "age"),
     ("Key: 'Cart.Qty' Error:Field validation for 'Qty' failed on the 'required' tag", "Qty"), ("Element '{urn:x}count': no", "count"),
+    ("Missing query parameter 'a'", "a"), ("'x' is not of type 'integer' - 'qty'", "qty"), ("body/lines/qty must be integer", "lines.qty"),
+    ("Required input 'name' not provided", "name"), ("tools.0.name: Field required", "tools.0.name"),
     ("This field is required.", None), ("The request is invalid.", None), ("'XXL' is not one of ['S']", None), ("Something went wrong", None),
     ("You must be logged in.", None), ("Not found", None),
 ]  # fmt: skip
@@ -51,12 +55,46 @@ def test_fields(message: str, field: str | None) -> None:
     assert words.field_in(message) == field
 
 
-@pytest.mark.parametrize("message", ["Field required", "can't be blank", "This field may not be blank.", "qty should not be empty", "Ce champ est obligatoire.", "必須です", "'qty' is a required property", "The email field is required."])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Field required",
+        "can't be blank",
+        "This field may not be blank.",
+        "qty should not be empty",
+        "Ce champ est obligatoire.",
+        "必須です",
+        "Tento údaj: Toto pole je povinné.",
+        "שדה זה חובה",
+        "Αυτό το πεδίο είναι απαραίτητο.",
+        "Pole nesmí být prázdné.",
+        "ne smije biti prazno",
+        "boş olamaz",
+        "nem lehet üres",
+        "on nõutav",
+        "'qty' is a required property",
+        "The email field is required.",
+    ],
+)
 def test_missing(message: str) -> None:
     assert words.says_missing(message)
 
 
-@pytest.mark.parametrize("message", ["must be a number", "is too long", "Enter a valid email address.", "is invalid", "The page is missing its style"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "must be a number",
+        "is too long",
+        "Enter a valid email address.",
+        "is invalid",
+        "The page is missing its style",
+        "A valid number is required.",
+        "Eine gültige Zahl ist erforderlich.",
+        "Un nombre valide est requis.",
+        "有効な数値を入力してください。",
+        "必須大於3",
+    ],
+)
 def test_not_missing(message: str) -> None:
     assert not words.says_missing(message) or "missing" in message
 

@@ -20,7 +20,9 @@ PAGE = b"<title>All gone for today</title><p>Hello</p>"
 class Marked(Rulebook):
     """A rulebook that tries two rules and lets the second win."""
 
-    def match(self, head: Head, page: Any, *, packs: Any = None, origin: Any = None, note: Any = None) -> Match:
+    def match(
+        self, head: Head, page: Any, *, packs: Any = None, origin: Any = None, note: Any = None
+    ) -> Match:
         if origin != "shipped":
             return Match()
         if note:
@@ -30,9 +32,13 @@ class Marked(Rulebook):
         return Match(said, ("shop/shadowed",))
 
 
-def trace(status: int, body: bytes, sent: dict[str, str], by: Normalizer | None = None, headers: Any = HTML) -> Trace:
+def trace(
+    status: int, body: bytes, sent: dict[str, str], by: Normalizer | None = None, headers: Any = HTML
+) -> Trace:
     request = Request("GET", b"/", Fields.of({"Host": "shop.example", **sent}))
-    return explain(by or Normalizer(Rulebook()), Head(request, Response(status, Fields.of(headers))), body, now=0)
+    return explain(
+        by or Normalizer(Rulebook()), Head(request, Response(status, Fields.of(headers))), body, now=0
+    )
 
 
 def test_the_road_of_a_rewritten_page() -> None:
@@ -50,7 +56,9 @@ def test_the_road_of_a_rewritten_page() -> None:
 
 
 def test_the_trace_as_data_is_json() -> None:
-    document = json.loads(json.dumps(trace(409, PAGE, {"Accept": "application/json"}, Normalizer(Marked())).as_dict()))
+    document = json.loads(
+        json.dumps(trace(409, PAGE, {"Accept": "application/json"}, Normalizer(Marked())).as_dict())
+    )
     assert document["caller"]["by"] == "accept"
     assert document["rule"] == "shop/second"
     assert [step["outcome"] for step in document["rules"]] == ["stopped", "matched"]
@@ -67,15 +75,24 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("status", "sent", "route", "headers", "end"), ENDS)
-def test_how_it_ends(status: int, sent: dict[str, str], route: dict[str, Any], headers: Any, end: str) -> None:
+def test_how_it_ends(
+    status: int, sent: dict[str, str], route: dict[str, Any], headers: Any, end: str
+) -> None:
     found = trace(status, PAGE, sent, Normalizer(Rulebook(), Routes((Policy(**route),))), headers)
     assert found.lines()[-1] == end
     assert found.before.text == found.after.text == PAGE.decode()
 
 
 def test_a_kept_body_says_why() -> None:
-    found = trace(422, b'{"message": "No such colour here."}', {"Accept": "application/json"}, headers={"Content-Type": "application/json"})
-    assert found.lines()[-1].endswith("the body stays: the body is structured already, and an app may be reading it")
+    found = trace(
+        422,
+        b'{"message": "No such colour here."}',
+        {"Accept": "application/json"},
+        headers={"Content-Type": "application/json"},
+    )
+    assert found.lines()[-1].endswith(
+        "the body stays: the body is structured already, and an app may be reading it"
+    )
 
 
 def test_no_more_is_read_than_a_relay_would_hold() -> None:

@@ -17,13 +17,17 @@ def _error(status: int, headers: dict[str, str] | None = None, **said: object) -
     head = Head(Request("GET"), Response(status, Fields.of(headers or {})))
     if not said:
         return bare(head, now=0).error
-    return compose(Found(head, [Evidence(decided_by="dialect", **said)]), scrubber=Scrubber(), now=0).envelope.error  # type: ignore[arg-type]
+    return compose(
+        Found(head, [Evidence(decided_by="dialect", **said)]), scrubber=Scrubber(), now=0
+    ).envelope.error  # type: ignore[arg-type]
 
 
 def _rewritten(site: Fields, status: int = 404, received: int | None = None, **wishes: object) -> Fields:
     settings = {"content_type": "application/json", "length": 5, "useragents": False, "now": 0.0, **wishes}
     error = bare(Head(Request("GET"), Response(status, site)), now=0).error
-    return rewritten_fields(site, error, status=status, received=status if received is None else received, **settings)  # type: ignore[arg-type]
+    return rewritten_fields(
+        site, error, status=status, received=status if received is None else received, **settings
+    )  # type: ignore[arg-type]
 
 
 KEPT = [
@@ -47,17 +51,23 @@ def test_kept(name: str) -> None:
     assert line in _rewritten(Fields([line])).lines
 
 
-@pytest.mark.parametrize("name", [*DROPPED, *(name.lower() for name in DROPPED), *(name.upper() for name in DROPPED)])
+@pytest.mark.parametrize(
+    "name", [*DROPPED, *(name.lower() for name in DROPPED), *(name.upper() for name in DROPPED)]
+)
 def test_dropped(name: str) -> None:
     assert name.lower() not in _rewritten(Fields([(name.encode(), b"x")]))
 
 
 def test_a_416_keeps_content_range() -> None:
-    assert _rewritten(Fields.of({"Content-Range": "bytes */9"}), status=416).get("content-range") == "bytes */9"
+    assert (
+        _rewritten(Fields.of({"Content-Range": "bytes */9"}), status=416).get("content-range") == "bytes */9"
+    )
 
 
 def test_what_is_set() -> None:
-    fields = _rewritten(Fields.of({"Content-Type": "text/html", "Content-Length": "900", "Cache-Control": "max-age=60"}))
+    fields = _rewritten(
+        Fields.of({"Content-Type": "text/html", "Content-Length": "900", "Cache-Control": "max-age=60"})
+    )
     assert dict(fields.lines) == {
         b"Content-Type": b"application/json",
         b"Content-Length": b"5",
@@ -99,7 +109,10 @@ def test_an_existing_proxy_status_is_added_to() -> None:
 
 
 def test_our_own_failure_names_its_token() -> None:
-    assert _rewritten(Fields(), status=502, received=0, token="dns_error").get("proxy-status") == "saywhy; error=dns_error"
+    assert (
+        _rewritten(Fields(), status=502, received=0, token="dns_error").get("proxy-status")
+        == "saywhy; error=dns_error"
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,10 +159,15 @@ def test_no_line_opens_another(lines: list[tuple[bytes, bytes]]) -> None:
 
 
 def test_an_annotated_error_keeps_every_line() -> None:
-    site = Fields.of({"Content-Type": "application/json", "Cache-Control": "max-age=5", "ETag": '"x"', "Retry-After": "0"})
+    site = Fields.of(
+        {"Content-Type": "application/json", "Cache-Control": "max-age=5", "ETag": '"x"', "Retry-After": "0"}
+    )
     error = bare(Head(Request("GET"), Response(429, site)), now=0).error
     fields = annotated_fields(site, error, vary=False, private=False, now=0)
-    assert fields.lines == (*site.lines, (b"Agent-Error", b"rate_limited;retry=after_delay;side_effects=none_expected"))
+    assert fields.lines == (
+        *site.lines,
+        (b"Agent-Error", b"rate_limited;retry=after_delay;side_effects=none_expected"),
+    )
 
 
 def test_an_annotated_success_is_private_and_varies() -> None:
@@ -164,7 +182,9 @@ def test_an_annotated_success_is_private_and_varies() -> None:
 def test_an_annotated_page_says_when_to_come_back() -> None:
     error = bare(Head(Request("GET"), Response(429)), now=0).error
     assert annotated_fields(Fields(), error, vary=True, private=False, now=0).get("retry-after") == "30"
-    assert annotated_fields(Fields.of({"Retry-After": "5"}), error, vary=True, private=False, now=0).all("retry-after") == ["5"]
+    assert annotated_fields(Fields.of({"Retry-After": "5"}), error, vary=True, private=False, now=0).all(
+        "retry-after"
+    ) == ["5"]
 
 
 def test_a_sites_own_agent_error_stays_when_annotated_and_goes_when_rewritten() -> None:

@@ -121,7 +121,14 @@ def test_a_head_holds_nothing() -> None:
     assert (plan.action, plan.limit) == ("hold", 0)
 
 
-@pytest.mark.parametrize(("media", "sent"), [("application/json", JSON), ("application/problem+json", PROBLEM), ("text/markdown; charset=utf-8", MARKDOWN)])
+@pytest.mark.parametrize(
+    ("media", "sent"),
+    [
+        ("application/json", JSON),
+        ("application/problem+json", PROBLEM),
+        ("text/markdown; charset=utf-8", MARKDOWN),
+    ],
+)
 def test_an_html_error_becomes_the_envelope(media: str, sent: dict[str, str]) -> None:
     verdict = run(404, {**HTML, "Set-Cookie": "a=b", "ETag": '"1"'}, PAGE, sent)
     assert (verdict.action, verdict.status, verdict.code) == ("rewrite", 404, "not_found")
@@ -156,7 +163,8 @@ def test_a_structured_body_stays_for_accept_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "route"), [(PROBLEM, {}), (MARKDOWN, {}), (SIGNED, {}), (JSON, {"structured_errors": "envelope"})]
+    ("sent", "route"),
+    [(PROBLEM, {}), (MARKDOWN, {}), (SIGNED, {}), (JSON, {"structured_errors": "envelope"})],
 )
 def test_a_structured_body_becomes_the_envelope(sent: dict[str, str], route: dict[str, Any]) -> None:
     verdict = run(422, API_TYPE, API, sent, by=normalizer(**route))
@@ -190,27 +198,42 @@ def test_xml_is_structured_too() -> None:
 
 
 PROTOCOLS = [
-    ({"Content-Type": "application/json"}, b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}'),
-    ({"Content-Type": "application/json"}, b'{"error":"invalid_grant","error_description":"The code has expired."}'),
+    (
+        {"Content-Type": "application/json"},
+        b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}',
+    ),
+    (
+        {"Content-Type": "application/json"},
+        b'{"error":"invalid_grant","error_description":"The code has expired."}',
+    ),
 ]
 
 
 @pytest.mark.parametrize(("headers", "body"), PROTOCOLS)
 @pytest.mark.parametrize("sent", [JSON, PROBLEM, MARKDOWN, SIGNED])
-def test_protocol_bodies_are_never_replaced(headers: dict[str, str], body: bytes, sent: dict[str, str]) -> None:
+def test_protocol_bodies_are_never_replaced(
+    headers: dict[str, str], body: bytes, sent: dict[str, str]
+) -> None:
     verdict = run(400, headers, body, sent, method="POST", by=normalizer(structured_errors="envelope"))
     assert (verdict.action, verdict.body, verdict.reason) == ("annotate", None, "structured")
 
 
 TRACE = json.dumps(
-    {"message": "It broke.", "trace": "Traceback (most recent call last):\n  File \"/srv/app/shop.py\", line 3, in buy\n    pay()\nValueError: no"}
+    {
+        "message": "It broke.",
+        "trace": 'Traceback (most recent call last):\n  File "/srv/app/shop.py", line 3, in buy\n    pay()\nValueError: no',
+    }
 ).encode()
 
 
 @pytest.mark.parametrize("coding", ["", "gzip"])
 def test_the_floor_of_a_kept_body_is_redacted_in_place(coding: str) -> None:
     body = gzip.compress(TRACE) if coding else TRACE
-    headers = {"Content-Type": "application/json", "ETag": '"1"', **({"Content-Encoding": coding} if coding else {})}
+    headers = {
+        "Content-Type": "application/json",
+        "ETag": '"1"',
+        **({"Content-Encoding": coding} if coding else {}),
+    }
     verdict = run(500, headers, body, JSON)
     assert verdict.action == "redact"
     assert verdict.body is not None
@@ -272,7 +295,9 @@ def test_without_budget_the_status_decides() -> None:
     assert run(422, API_TYPE, b"", JSON, complete=False).reason == "too_large"
 
 
-@pytest.mark.parametrize("coding", ["compress, x-strange", "gzip", "br", "zstd", "gzip, gzip, gzip, gzip, gzip, gzip"])
+@pytest.mark.parametrize(
+    "coding", ["compress, x-strange", "gzip", "br", "zstd", "gzip, gzip, gzip, gzip, gzip, gzip"]
+)
 def test_an_unreadable_coding_leaves_the_status(coding: str) -> None:
     verdict = run(404, {**HTML, "Content-Encoding": coding}, b"\x01\x02 not of that coding", JSON)
     assert (verdict.action, verdict.code) == ("rewrite", "not_found")
@@ -289,6 +314,9 @@ class Broken(Scrubber):
     """A scrubber that fails, as a scanner from outside might."""
 
     def clean_counted(self, text: str, *, limit: int = 500) -> Any:
+        raise RuntimeError("broken")
+
+    def is_clean(self, text: str) -> bool:
         raise RuntimeError("broken")
 
 
@@ -315,7 +343,9 @@ class Leaky(Scrubber):
 def test_the_last_check_catches_what_slipped_through() -> None:
     key = "AKIA" + "IOSFODNN7EXAMPLQ"
     body = json.dumps({"message": f"The key {key} is not allowed to do this."}).encode()
-    verdict = run(403, {"Content-Type": "application/json"}, body, PROBLEM, by=Normalizer(Rulebook(), Routes(), Leaky()))
+    verdict = run(
+        403, {"Content-Type": "application/json"}, body, PROBLEM, by=Normalizer(Rulebook(), Routes(), Leaky())
+    )
     assert verdict.action == "rewrite"
     assert key.encode() not in (verdict.body or b"")
     assert verdict.code == "not_allowed"
@@ -349,13 +379,19 @@ class Successes(Rulebook):
         super().__init__()
         self.has_success_rules = True
         self._says = Evidence(
-            decided_by="rule", rule="shop/wall", code="out_of_stock", message="The mug is sold out.", on_success=on_success
+            decided_by="rule",
+            rule="shop/wall",
+            code="out_of_stock",
+            message="The mug is sold out.",
+            on_success=on_success,
         )
 
     def wants_success(self, head: Head, packs: Any = None) -> bool:
         return True
 
-    def match(self, head: Head, page: Any, *, packs: Any = None, origin: Any = None, note: Any = None) -> Match:
+    def match(
+        self, head: Head, page: Any, *, packs: Any = None, origin: Any = None, note: Any = None
+    ) -> Match:
         return Match(self._says) if origin == "shipped" and page.title == "Wall" else Match()
 
 
@@ -374,7 +410,12 @@ def test_a_success_that_a_rule_rewrites_takes_the_codes_status(status: int, sent
 def test_a_success_that_a_rule_annotates_stays_and_is_kept_from_shared_caches() -> None:
     site = {**HTML, "Cache-Control": "public, max-age=60"}
     verdict = run(200, site, WALL, JSON, by=Normalizer(Successes("annotate")))
-    assert (verdict.action, verdict.status, verdict.body, verdict.code) == ("annotate", 200, None, "out_of_stock")
+    assert (verdict.action, verdict.status, verdict.body, verdict.code) == (
+        "annotate",
+        200,
+        None,
+        "out_of_stock",
+    )
     assert verdict.fields.all("cache-control") == ["private"]
     assert verdict.fields.get("agent-error") == "out_of_stock;retry=no;side_effects=none_expected"
     assert "Accept" in (verdict.fields.get("vary") or "")
@@ -403,7 +444,9 @@ def test_a_glance_at_a_success_asks_for_rules_and_for_traces_of_an_agent() -> No
 @pytest.mark.parametrize("token", failures.FAILURES)
 @pytest.mark.parametrize("sent", [JSON, PROBLEM, MARKDOWN, SIGNED, BROWSER, {}])
 def test_fail(token: str, sent: dict[str, str]) -> None:
-    request = Request("POST", b"/secret-path?q=secret", Fields.of({"Host": "secret.example", "Cookie": "secret", **sent}))
+    request = Request(
+        "POST", b"/secret-path?q=secret", Fields.of({"Host": "secret.example", "Cookie": "secret", **sent})
+    )
     verdict = PLAIN.fail(request, token, now=0)
     check(verdict)
     row = failures.look_up(token)
@@ -430,8 +473,15 @@ def test_fail_takes_a_better_wait_and_an_unknown_token() -> None:
 @pytest.mark.parametrize(
     ("status", "raw", "route", "looks"),
     [
-        (404, b"GET / HTTP/1.1\r\n\r\n", {}, True),
-        (500, b"", {}, True),
+        (404, b"GET / HTTP/1.1\r\n\r\n", {}, False),
+        (500, b"", {}, False),
+        (404, b"GET / HTTP/1.1\r\nAccept: text/html, */*\r\n\r\n", {}, False),
+        (404, b"GET / HTTP/1.1\r\nACCEPT: Application/JSON\r\n\r\n", {}, True),
+        (503, b"GET / HTTP/1.1\r\naccept: text/markdown\r\n\r\n", {}, True),
+        (403, b"GET / HTTP/1.1\r\nSignature-Input: s=()\r\n\r\n", {}, True),
+        (404, b"GET / HTTP/1.1\r\n\r\n", {"callers": "everyone"}, True),
+        (404, b"GET / HTTP/1.1\r\n\r\n", {"useragents": True}, True),
+        (404, b"GET / HTTP/1.1\r\n\r\n", {"scrub": "everyone"}, True),
         (101, b"accept: application/json", {}, False),
         (200, b"accept: application/json", {}, False),
         (302, b"", {}, False),
@@ -443,11 +493,31 @@ def test_glance(status: int, raw: bytes, route: dict[str, Any], looks: bool) -> 
 
 FIELD = st.tuples(
     st.sampled_from(
-        [b"Content-Type", b"Content-Encoding", b"Retry-After", b"WWW-Authenticate", b"Vary", b"RateLimit", b"Date", b"X-A", b"Link"]
+        [
+            b"Content-Type",
+            b"Content-Encoding",
+            b"Retry-After",
+            b"WWW-Authenticate",
+            b"Vary",
+            b"RateLimit",
+            b"Date",
+            b"X-A",
+            b"Link",
+        ]
     ),
     st.one_of(
         st.binary(max_size=40),
-        st.sampled_from([b"text/html", b"application/json", b"application/xml", b"gzip", b"br", b"text/html; charset=utf-16", b"zstd"]),
+        st.sampled_from(
+            [
+                b"text/html",
+                b"application/json",
+                b"application/xml",
+                b"gzip",
+                b"br",
+                b"text/html; charset=utf-16",
+                b"zstd",
+            ]
+        ),
     ),
 )
 BODY = st.one_of(
@@ -498,9 +568,20 @@ def test_every_response_of_the_corpus_in_every_rendering(shared: Path) -> None:
     assert len(rows) > 500
     for row in rows:
         # The bodies were saved decoded.
-        headers = {name: value for name, value in row["headers"].items() if name.lower() != "content-encoding"}
+        headers = {
+            name: value for name, value in row["headers"].items() if name.lower() != "content-encoding"
+        }
         for sent in (JSON, PROBLEM, MARKDOWN, {**SIGNED, **BROWSER}):
-            verdict = run(row["status"], headers, row["body"].encode("utf-8", "replace"), sent, method=row["method"], by=by)
+            verdict = run(
+                row["status"],
+                headers,
+                row["body"].encode("utf-8", "replace"),
+                sent,
+                method=row["method"],
+                by=by,
+            )
             if verdict.action == "rewrite" and verdict.media != "text/markdown":
                 assert leaks((verdict.body or b"").decode(), scrubber) == {}, row["id"]
-            assert not any(secret.encode() in (verdict.body or b"") for secret in row["contains_secret"]), row["id"]
+            assert not any(secret.encode() in (verdict.body or b"") for secret in row["contains_secret"]), (
+                row["id"]
+            )

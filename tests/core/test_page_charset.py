@@ -45,28 +45,50 @@ def test_label_in_header_and_in_page(markup, codec, label):
     assert text(body, f"text/html; charset={label}") == plain(markup)
     bare = label.strip('"')
     assert text(f'<meta charset="{bare}">'.encode() + body) == plain(markup)
-    assert text(f"<meta http-equiv=Content-Type content='text/html; charset={bare}'>".encode() + body) == plain(markup)
+    assert text(
+        f"<meta http-equiv=Content-Type content='text/html; charset={bare}'>".encode() + body
+    ) == plain(markup)
     assert text((f"<!--{'x' * 1200}--><meta charset={bare}>").encode() + body) == plain(markup)
 
 
-@pytest.mark.parametrize(("codec", "mark"), [("utf-8", b"\xef\xbb\xbf"), ("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")])
+@pytest.mark.parametrize(
+    ("codec", "mark"), [("utf-8", b"\xef\xbb\xbf"), ("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff")]
+)
 def test_mark_beats_header(codec, mark):
     assert text(mark + RUSSIAN.encode(codec), "text/html; charset=windows-1252") == plain(RUSSIAN)
 
 
 def test_header_beats_page():
-    assert text(b"<meta charset=utf-8>" + RUSSIAN.encode("cp1251"), "text/html; charset=cp1251") == plain(RUSSIAN)
+    assert text(b"<meta charset=utf-8>" + RUSSIAN.encode("cp1251"), "text/html; charset=cp1251") == plain(
+        RUSSIAN
+    )
 
 
 @pytest.mark.parametrize(
-    "label", ["punycode", "rot13", "zlib", "idna", "unicode_escape", "utf-7", "hex", "undefined", "no-such", "", "\x00", "x" * 500]
+    "label",
+    [
+        "punycode",
+        "rot13",
+        "zlib",
+        "idna",
+        "unicode_escape",
+        "utf-7",
+        "hex",
+        "undefined",
+        "no-such",
+        "",
+        "\x00",
+        "x" * 500,
+    ],
 )
 def test_labels_nobody_means_are_passed_over(label):
     read_page = read(Fields.of({"content-type": f"text/html; charset={label}"}), GERMAN.encode())
     assert (read_page.text, read_page.fault) == (plain(GERMAN), "")
 
 
-@pytest.mark.parametrize(("markup", "codec"), [(RUSSIAN, "cp1251"), (JAPANESE, "cp932"), (JAPANESE, "euc_jp")])
+@pytest.mark.parametrize(
+    ("markup", "codec"), [(RUSSIAN, "cp1251"), (JAPANESE, "cp932"), (JAPANESE, "euc_jp")]
+)
 @pytest.mark.parametrize("content_type", ["text/html", "text/html; charset=utf-8"])
 def test_wrong_or_no_label_is_guessed(markup, codec, content_type):
     read_page = read(Fields.of({"content-type": content_type}), (markup * 4).encode(codec))
@@ -75,7 +97,9 @@ def test_wrong_or_no_label_is_guessed(markup, codec, content_type):
 
 
 def test_one_broken_byte_does_not_change_the_charset():
-    read_page = read(Fields.of({"content-type": "text/html; charset=utf-8"}), (RUSSIAN * 3).encode() + b"\xff")
+    read_page = read(
+        Fields.of({"content-type": "text/html; charset=utf-8"}), (RUSSIAN * 3).encode() + b"\xff"
+    )
     assert read_page.fault == "charset"
     assert plain(RUSSIAN) in read_page.text
 

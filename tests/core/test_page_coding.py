@@ -23,7 +23,9 @@ zstd = zstandard.ZstdCompressor().compress
 
 
 def page(encoding: str | None, body: bytes, *, complete: bool = True, limit: int = 65536):
-    fields = {"content-type": "text/html; charset=utf-8"} | ({"content-encoding": encoding} if encoding is not None else {})
+    fields = {"content-type": "text/html; charset=utf-8"} | (
+        {"content-encoding": encoding} if encoding is not None else {}
+    )
     return read(Fields.of(fields), body, complete=complete, limits=PageLimits(decoded_bytes=limit))
 
 
@@ -55,7 +57,12 @@ def test_whole(encoding, body):
 
 @pytest.mark.parametrize(
     ("encoding", "body"),
-    [("gzip", gzip.compress(RAW)), ("deflate", zlib.compress(RAW)), ("br", brotli.compress(RAW)), ("zstd", zstd(RAW))],
+    [
+        ("gzip", gzip.compress(RAW)),
+        ("deflate", zlib.compress(RAW)),
+        ("br", brotli.compress(RAW)),
+        ("zstd", zstd(RAW)),
+    ],
 )
 @pytest.mark.parametrize("cut", [1, 7, 30])
 def test_cut_gives_what_came(encoding, body, cut):

@@ -97,13 +97,18 @@ def test_text(body, text):
 
 def test_text_of_other_kinds():
     assert html('{"a": "so\\u006cd  out", "b": ["x", 3, null]}', "application/json").text == "sold out x"
-    assert html("<Error><Code>NoSuchKey</Code><Message>Gone &amp; lost</Message></Error>", "text/xml").text == "NoSuchKey Gone & lost"
+    assert (
+        html("<Error><Code>NoSuchKey</Code><Message>Gone &amp; lost</Message></Error>", "text/xml").text
+        == "NoSuchKey Gone & lost"
+    )
     assert html("<a><b>broken</a>", "text/xml").text == "broken"
     assert html("Too  many\nrequests", "text/plain").text == "Too many requests"
 
 
 def test_scripts_and_tree():
-    page = html("<script src=' /a.js '></script><script type='X/Y'>1</script><form id=f><button disabled>go</button></form>")
+    page = html(
+        "<script src=' /a.js '></script><script type='X/Y'>1</script><form id=f><button disabled>go</button></form>"
+    )
     assert [(script.src, script.type) for script in page.scripts] == [("/a.js", ""), ("", "x/y")]
     assert page.dom is not None
     assert page.dom.select_one("#f button[disabled]").get_text() == "go"
@@ -166,7 +171,16 @@ def test_too_many_tags_for_a_tree_still_have_text():
 
 @pytest.mark.parametrize(
     "body",
-    ["[" * 100_000, '{"a":' * 50_000, "[" * 65 + "]" * 65, '{"a": NaN}', '{"a": Infinity}', "{'a': 1}", '{"a": 1} x', ""],
+    [
+        "[" * 100_000,
+        '{"a":' * 50_000,
+        "[" * 65 + "]" * 65,
+        '{"a": NaN}',
+        '{"a": Infinity}',
+        "{'a': 1}",
+        '{"a": 1} x',
+        "",
+    ],
 )
 def test_not_json(body):
     assert html(body, "application/json").json is NOT_JSON
@@ -181,7 +195,7 @@ def test_not_json(body):
         ('{"a": 1e999}', {"a": "1e999"}),
         ('{"a": 12345678901234567890}', {"a": 12345678901234567890}),
         ('{"a": "\\ud800"}', {"a": "?"}),
-        (")]}',\n{\"a\": 1}", {"a": 1}),
+        (')]}\',\n{"a": 1}', {"a": 1}),
         ("null", None),
         ("\ufeff{}", {}),
     ],
@@ -197,3 +211,24 @@ def test_cut_json_is_still_json_but_has_no_value():
     page = read(Fields.of({"content-type": "application/json"}), b'{"error": "go', complete=False)
     assert page.kind == "json"
     assert page.json is NOT_JSON
+
+
+@pytest.mark.parametrize("body", ["<?xml", "<?xml version='1.0'?><?xml-stylesheet?><p>x", " <?php <p>x"])
+def test_a_prologue_is_no_xml(body):
+    page = html(body)
+    assert page.kind == "html"
+    assert page.dom is None or page.dom.find("xml") is None
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("<ul><li>Home<li>Shop</ul><p>One <b>t</b>wo.</p>", ["Home", "Shop", "One two."]),
+        ("a<br>b<br> <br>c", ["a b", "c"]),
+        ("<div style='overflow: hidden'>seen</div><i style='VISIBILITY:hidden'>not</i>", ["seen"]),
+        ("<p>a<span hidden>b</span>c", ["a c"]),
+        ("", []),
+    ],
+)
+def test_lines(body, lines):
+    assert list(html(body).lines) == lines

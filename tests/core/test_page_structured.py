@@ -21,7 +21,13 @@ def offer(word: str, **more: object) -> dict[str, object]:
 
 
 def product(*offers: object, **more: object) -> dict[str, object]:
-    return {"@context": "https://schema.org", "@type": "Product", "name": "Kettle", "offers": list(offers), **more}
+    return {
+        "@context": "https://schema.org",
+        "@type": "Product",
+        "name": "Kettle",
+        "offers": list(offers),
+        **more,
+    }
 
 
 @pytest.mark.parametrize(
@@ -50,7 +56,12 @@ def test_availability_in_any_spelling(written, word):
 
 
 def test_types():
-    assert type_word("https://schema.org/Product") == type_word("schema:Product") == type_word("product") == "product"
+    assert (
+        type_word("https://schema.org/Product")
+        == type_word("schema:Product")
+        == type_word("product")
+        == "product"
+    )
 
 
 GONE = ("outofstock",)
@@ -66,11 +77,25 @@ GONE = ("outofstock",)
         (ld({"@type": "ItemPage", "mainEntity": product(offer("OutOfStock"))}), [GONE]),
         (ld({"@type": ["Product", "Thing"], "offers": offer("OutOfStock")}), [GONE]),
         (ld(offer("SoldOut")), [("soldout",)]),
-        (ld({"@type": "MusicEvent", "offers": [offer("SoldOut"), offer("SoldOut")]}), [("soldout", "soldout")]),
-        (ld(product({"@type": "AggregateOffer", "offers": [offer("OutOfStock"), offer("InStock")]})), [("outofstock", "instock")]),
+        (
+            ld({"@type": "MusicEvent", "offers": [offer("SoldOut"), offer("SoldOut")]}),
+            [("soldout", "soldout")],
+        ),
+        (
+            ld(product({"@type": "AggregateOffer", "offers": [offer("OutOfStock"), offer("InStock")]})),
+            [("outofstock", "instock")],
+        ),
         (ld(product({"@type": "AggregateOffer", "availability": "OutOfStock"})), [GONE]),
         (ld(product({"@type": "Offer", "price": 3})), [("",)]),
-        (ld({"@type": "ProductGroup", "hasVariant": [product(offer("OutOfStock")), product(offer("InStock"))]}), [("outofstock", "instock")]),
+        (
+            ld(
+                {
+                    "@type": "ProductGroup",
+                    "hasVariant": [product(offer("OutOfStock")), product(offer("InStock"))],
+                }
+            ),
+            [("outofstock", "instock")],
+        ),
         # Not what the page is about.
         (ld(product(offer("InStock"), isRelatedTo=product(offer("OutOfStock")))), [("instock",)]),
         (ld([product(offer("OutOfStock"), name="A"), product(offer("InStock"), name="B")]), []),
@@ -89,8 +114,14 @@ GONE = ("outofstock",)
             '<link itemprop="availability" href="https://schema.org/OutOfStock"></div></div>',
             [GONE],
         ),
-        ('<div itemscope itemtype="http://schema.org/Offer"><meta itemprop="availability" content="out of stock"></div>', [GONE]),
-        ('<div itemscope itemtype="http://schema.org/Offer"><span itemprop="availability">Sold out</span></div>', [("soldout",)]),
+        (
+            '<div itemscope itemtype="http://schema.org/Offer"><meta itemprop="availability" content="out of stock"></div>',
+            [GONE],
+        ),
+        (
+            '<div itemscope itemtype="http://schema.org/Offer"><span itemprop="availability">Sold out</span></div>',
+            [("soldout",)],
+        ),
         (
             '<div itemscope itemtype="http://schema.org/Product"><link itemprop="availability" href="InStock">'
             '<div itemprop="isRelatedTo" itemscope itemtype="http://schema.org/Product"><link itemprop="availability" href="OutOfStock"></div></div>',
@@ -132,7 +163,12 @@ def test_nodes_are_flattened():
         {"@type": {"x": 1}, "offers": 3, "@id": ["x"]},
         {"offers": [[[[{"availability": None}]]]]},
         "[" * 5000,
-        {"@graph": [{"@type": "Product", "offers": [{"@id": f"{n % 7}"} for n in range(40)], "@id": f"{k % 7}"} for k in range(60)]},
+        {
+            "@graph": [
+                {"@type": "Product", "offers": [{"@id": f"{n % 7}"} for n in range(40)], "@id": f"{k % 7}"}
+                for k in range(60)
+            ]
+        },
     ],
 )
 def test_odd_data_ends(value):

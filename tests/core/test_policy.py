@@ -41,6 +41,8 @@ def test_a_single_unconditional_route_needs_no_look() -> None:
     assert ROUTES.only is None
 
 
-@pytest.mark.parametrize(("path", "through"), [("/legacy/a", True), ("/legacy", False), ("/x.php", True), ("/x.phtml", False)])
+@pytest.mark.parametrize(
+    ("path", "through"), [("/legacy/a", True), ("/legacy", False), ("/x.php", True), ("/x.phtml", False)]
+)
 def test_passthrough_paths(path: str, through: bool) -> None:
     assert Policy(passthrough_paths=("/legacy/*", "*.php")).passes_through(path) is through

@@ -22,7 +22,9 @@ def test_import_loads_none_of_the_rooms(root: Path) -> None:
         "saywhy.from_response(404, {}, b'')\n"
         "assert 'aiohttp' not in sys.modules and 'uvloop' not in sys.modules\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=root / "proxy")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=root / "proxy"
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -43,7 +45,12 @@ def test_any_other_name_is_an_attribute_error() -> None:
         (404, HTML, "<title>Not Found</title>", "not_found"),
         (429, {"Retry-After": "7"}, b"", "rate_limited"),
         (503, {"cf-mitigated": "challenge", **HTML}, "<title>Just a moment...</title>", "needs_human"),
-        (422, {"Content-Type": "application/json"}, '{"message": "The colour is not known."}', "invalid_input"),
+        (
+            422,
+            {"Content-Type": "application/json"},
+            '{"message": "The colour is not known."}',
+            "invalid_input",
+        ),
         (502, {"Content-Type": "text/event-stream"}, "", "temporarily_unavailable"),
         (500, [("Content-Type", "text/plain")], "boom", "internal"),
     ],
@@ -64,11 +71,15 @@ def test_from_response_knows_the_method_the_key_and_the_clock() -> None:
 
 
 def test_from_response_names_the_host() -> None:
-    assert saywhy.from_response(404, {}, b"", url="https://shop.example:8443/a").error.message.startswith("shop.example ")
+    assert saywhy.from_response(404, {}, b"", url="https://shop.example:8443/a").error.message.startswith(
+        "shop.example "
+    )
     assert saywhy.from_response(404, {}, b"").error.message.startswith("The site ")
 
 
-@pytest.mark.parametrize(("status", "why"), [(42, "is not an HTTP status"), (200, "says that it is a failure"), (304, "says")])
+@pytest.mark.parametrize(
+    ("status", "why"), [(42, "is not an HTTP status"), (200, "says that it is a failure"), (304, "says")]
+)
 def test_from_response_refuses(status: int, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         saywhy.from_response(status, HTML, "<title>Welcome to the shop</title>")

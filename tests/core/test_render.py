@@ -19,7 +19,10 @@ SCRUBBER = Scrubber()
 
 
 def _envelope(status: int = 429, **said: Any) -> Any:
-    head = Head(Request("GET", b"/a", Fields.of({"Host": "shop.example"})), Response(status, Fields.of({"Retry-After": "30"})))
+    head = Head(
+        Request("GET", b"/a", Fields.of({"Host": "shop.example"})),
+        Response(status, Fields.of({"Retry-After": "30"})),
+    )
     evidence = [Evidence(decided_by="dialect", **said)] if said else []
     return compose(Found(head, evidence, instance=True), scrubber=SCRUBBER, now=0).envelope
 
@@ -54,7 +57,9 @@ def test_problem_details() -> None:
     ],
 )
 def test_the_type_of_a_problem(public_url: str, link: str) -> None:
-    problem = json.loads(render(_envelope(404), "application/problem+json", status=404, public_url=public_url))
+    problem = json.loads(
+        render(_envelope(404), "application/problem+json", status=404, public_url=public_url)
+    )
     assert problem["type"] == link
     assert problem["retryable"] is False
     assert "retry_after" not in problem
@@ -84,7 +89,9 @@ def test_markdown() -> None:
 
 def test_markdown_lists_what_an_agent_needs() -> None:
     faults = (FieldError("name", "It is too long.", None), FieldError("age_years", "It is no number.", None))
-    envelope = _envelope(422, code="invalid_input", errors=faults, valid=("red", "green"), hint="Look at the form.")
+    envelope = _envelope(
+        422, code="invalid_input", errors=faults, valid=("red", "green"), hint="Look at the form."
+    )
     _, text = _front(render(envelope, "text/markdown", status=422))
     assert "Field: name\n" in text
     assert "- age\\_years: It is no number.\n" in text

@@ -15,15 +15,35 @@ PAGE = """<!doctype html><html><head><title>Kettle &ndash; Sold&nbsp;Out</title>
 
 
 def rulebook(*whens: dict, **more: object) -> Rulebook:
-    rules = [{"id": f"r{n}", "about": "x", "when": when, "then": {"code": "out_of_stock"}, **more} for n, when in enumerate(whens)]
+    rules = [
+        {"id": f"r{n}", "about": "x", "when": when, "then": {"code": "out_of_stock"}, **more}
+        for n, when in enumerate(whens)
+    ]
     pack = Pack.model_validate({"pack": "p", "about": "x", "rules": rules})
-    return Rulebook([compile_rule(rule, RuleInfo("p", rule.id, "out_of_stock", "enforce", False, "", "", 0)) for rule in pack.rules])
+    return Rulebook(
+        [
+            compile_rule(rule, RuleInfo("p", rule.id, "out_of_stock", "enforce", False, "", "", 0))
+            for rule in pack.rules
+        ]
+    )
 
 
-def exchange(body=PAGE, *, status=403, media="text/html", method="GET", target="/shop/kettle?id=1", host="Shop.Example:8080", **fields):
+def exchange(
+    body=PAGE,
+    *,
+    status=403,
+    media="text/html",
+    method="GET",
+    target="/shop/kettle?id=1",
+    host="Shop.Example:8080",
+    **fields,
+):
     lines = {"content-type": media} if media else {}
     lines |= {name.replace("_", "-"): value for name, value in fields.items()}
-    head = Head(Request(method, target.encode("latin-1"), Fields.of({"host": host})), Response(status, Fields.of(lines)))
+    head = Head(
+        Request(method, target.encode("latin-1"), Fields.of({"host": host})),
+        Response(status, Fields.of(lines)),
+    )
     return head, read(head.response.fields, body if isinstance(body, bytes) else body.encode())
 
 
@@ -39,7 +59,10 @@ def holds(when: dict, **how: object) -> bool:
     return match.evidence is not None
 
 
-JSON = {"body": '{"error": {"code": "SOLD_OUT", "n": 3, "ok": false, "list": [{"a": null}]}, "a/b": "~"}', "media": "application/json"}
+JSON = {
+    "body": '{"error": {"code": "SOLD_OUT", "n": 3, "ok": false, "list": [{"a": null}]}, "a/b": "~"}',
+    "media": "application/json",
+}
 LD = {"body": '<script type="application/ld+json">{"@type":"Product","offers":[{"@type":"Offer","availability":"http://schema.org/OutOfStock"},'
       '{"@type":"Offer","availability":"InStock"}]}</script>'}  # fmt: skip
 LD_GONE = {"body": LD["body"].replace("InStock", "SoldOut")}
@@ -107,10 +130,27 @@ LD_GONE = {"body": LD["body"].replace("InStock", "SoldOut")}
         ({"json": {"pointer": "/error/list/0/a", "exists": True}}, JSON),
         ({"json": {"pointer": "/error/x", "exists": False}}, JSON),
         ({"json": {"pointer": "/a~1b", "value": "~"}}, JSON),
-        ({"json": [{"pointer": "/error/n", "re": "3"}, {"pointer": "/error/code", "value": ["a", "SOLD*"]}]}, JSON),
+        (
+            {
+                "json": [
+                    {"pointer": "/error/n", "re": "3"},
+                    {"pointer": "/error/code", "value": ["a", "SOLD*"]},
+                ]
+            },
+            JSON,
+        ),
         ({"jsonld": "Product"}, LD),
         ({"jsonld": {"type": "Offer", "availability": "OutOfStock"}}, LD),
-        ({"jsonld": {"type": "https://schema.org/Product", "availability": ["out of stock", "SoldOut"], "every": True}}, LD_GONE),
+        (
+            {
+                "jsonld": {
+                    "type": "https://schema.org/Product",
+                    "availability": ["out of stock", "SoldOut"],
+                    "every": True,
+                }
+            },
+            LD_GONE,
+        ),
         ({"size": {"bytes": 5000}}, {}),
         ({"size": {"text": "5-60"}}, {}),
         ({"size": 5000}, {}),

@@ -14,14 +14,33 @@ from saywhy.core.rules.rulebook import compile_rule
 from saywhy.core.rules.shape import Pack
 
 
-def book(*rules: dict, pack: str = "p", opt_in: bool = False, origin: str = "shipped", work: Work | None = None, more: tuple = ()) -> Rulebook:
+def book(
+    *rules: dict,
+    pack: str = "p",
+    opt_in: bool = False,
+    origin: str = "shipped",
+    work: Work | None = None,
+    more: tuple = (),
+) -> Rulebook:
     """A rulebook of one pack, `more` being (pack name, rules, opt_in, origin) rows behind it."""
     compiled = []
     for name, rows, opted, whence in ((pack, rules, opt_in, origin), *more):
         for n, row in enumerate(rows):
             full = {"id": f"r{n}", "about": "x", "then": {"code": "needs_human"}} | row
             rule = Pack.model_validate({"pack": name, "about": "x", "rules": [full]}).rules[0]
-            info = RuleInfo(name, rule.id, rule.then.code, rule.mode, opted, "", "", 0, whence, rule.on_success or "", rule.outranks_failure)
+            info = RuleInfo(
+                name,
+                rule.id,
+                rule.then.code,
+                rule.mode,
+                opted,
+                "",
+                "",
+                0,
+                whence,
+                rule.on_success or "",
+                rule.outranks_failure,
+            )
             compiled.append(compile_rule(rule, info))
     return Rulebook(compiled, work=work)
 
@@ -31,7 +50,14 @@ def head(status: int = 403, method: str = "GET", media: str = "text/html", **fie
     return Head(Request(method, b"/", Fields.of({"host": "h"})), Response(status, Fields.of(lines)))
 
 
-def ask(rules: Rulebook, asked: Head, body: bytes = b"<p>captcha wall</p>", *, complete: bool = True, **how: object):
+def ask(
+    rules: Rulebook,
+    asked: Head,
+    body: bytes = b"<p>captcha wall</p>",
+    *,
+    complete: bool = True,
+    **how: object,
+):
     return rules.match(asked, read(asked.response.fields, body, complete=complete), **how)
 
 
@@ -75,7 +101,9 @@ def test_origins_are_told_apart():
 
 
 def test_heads_alone_decide_vendor_rules():
-    rules = book(VENDOR, {"when": {"status": 403}}, {"when": {"header": {"x-wall": True}, "contains": "captcha"}})
+    rules = book(
+        VENDOR, {"when": {"status": 403}}, {"when": {"header": {"x-wall": True}, "contains": "captcha"}}
+    )
     evidence = rules.match_head(head(x_wall="challenge")).evidence
     assert (evidence.rule, evidence.decided_by, evidence.outranks_failure) == ("p/r0", "header", True)
     assert evidence.signals == ("header x-wall",)
@@ -108,7 +136,9 @@ def test_heads_alone_decide_vendor_rules():
         (CAPTCHA | {"then": {"code": "not_found"}}, 500, False),
     ],
 )
-def test_a_page_never_overrules_a_server_failure_and_successes_need_a_rule_that_says_so(rule, status, matches):
+def test_a_page_never_overrules_a_server_failure_and_successes_need_a_rule_that_says_so(
+    rule, status, matches
+):
     assert (named(ask(book(rule), head(status))) is not None) == matches
 
 
@@ -124,7 +154,11 @@ def test_shadowed_rules_are_named_and_passed_over():
     assert (named(match), match.shadowed) == ("p/r2", ("p/r0",))
     notes: list = []
     ask(rules, head(), note=notes.append)
-    assert [(note.rule, note.outcome) for note in notes] == [("p/r0", "shadowed"), ("p/r1", "stopped"), ("p/r2", "matched")]
+    assert [(note.rule, note.outcome) for note in notes] == [
+        ("p/r0", "shadowed"),
+        ("p/r1", "stopped"),
+        ("p/r2", "matched"),
+    ]
     vendor = book(VENDOR | {"mode": "shadow"}).match_head(head(x_wall="challenge"))
     assert (vendor.evidence, vendor.shadowed) == (None, ("p/r0",))
 
@@ -136,18 +170,46 @@ def test_shadowed_rules_are_named_and_passed_over():
         (CAPTCHA, head(200), False),
         (VENDOR, head(200), False),
         (VENDOR, head(200, x_wall="challenge"), True),
-        (SUCCESS | {"when": {"media": "html", "contains": "x", "select": "p"}}, head(200, media="image/png"), False),
-        (SUCCESS | {"when": {"media": "html", "contains": "x", "select": "p"}}, head(200, media="application/grpc"), False),
+        (
+            SUCCESS | {"when": {"media": "html", "contains": "x", "select": "p"}},
+            head(200, media="image/png"),
+            False,
+        ),
+        (
+            SUCCESS | {"when": {"media": "html", "contains": "x", "select": "p"}},
+            head(200, media="application/grpc"),
+            False,
+        ),
         (SUCCESS | {"when": {"media": "html", "contains": "x", "select": "p"}}, head(200, media=""), True),
-        (SUCCESS | {"when": {"media": "json", "json": {"/a": 1}, "contains": "a"}}, head(200, media="text/html"), True),
-        (SUCCESS | {"when": {"media": ["html", "text"], "contains": "x", "select": "p"}}, head(200, media="application/json"), False),
+        (
+            SUCCESS | {"when": {"media": "json", "json": {"/a": 1}, "contains": "a"}},
+            head(200, media="text/html"),
+            True,
+        ),
+        (
+            SUCCESS | {"when": {"media": ["html", "text"], "contains": "x", "select": "p"}},
+            head(200, media="application/json"),
+            False,
+        ),
         (SUCCESS | {"when": {"method": "POST", "contains": "x", "select": "p"}}, head(200), False),
         (SUCCESS | {"when": {"method": "POST", "contains": "x", "select": "p"}}, head(200, "POST"), True),
         (SUCCESS | {"when": {"status": "200-299", "contains": "x", "select": "p"}}, head(302), False),
-        (SUCCESS | {"when": {"contains": "x", "not": {"header": {"x-ok": True}}}}, head(200, x_ok="1"), False),
+        (
+            SUCCESS | {"when": {"contains": "x", "not": {"header": {"x-ok": True}}}},
+            head(200, x_ok="1"),
+            False,
+        ),
         (SUCCESS | {"when": {"contains": "x", "not": {"title": "fine"}}}, head(200, x_ok="1"), True),
-        (SUCCESS | {"when": {"any": [{"header": {"x-a": True}}, {"cookie": "b"}], "contains": "x"}}, head(200), False),
-        (SUCCESS | {"when": {"any": [{"header": {"x-a": True}}, {"title": "b"}], "contains": "x"}}, head(200), True),
+        (
+            SUCCESS | {"when": {"any": [{"header": {"x-a": True}}, {"cookie": "b"}], "contains": "x"}},
+            head(200),
+            False,
+        ),
+        (
+            SUCCESS | {"when": {"any": [{"header": {"x-a": True}}, {"title": "b"}], "contains": "x"}},
+            head(200),
+            True,
+        ),
     ],
 )
 def test_which_successes_must_be_seen(rule, asked, wanted):
@@ -182,7 +244,12 @@ def test_past_a_bound_the_status_decides_and_it_shows():
 def test_a_page_without_a_tree_leaves_selectors_undecided():
     body = b"<p class=x>captcha" + b"<div>" * 5000
     notes: list = []
-    match = ask(book({"when": {"select": ".x"}}, {"when": {"not": {"select": ".y"}}}, CAPTCHA), head(), body, note=notes.append)
+    match = ask(
+        book({"when": {"select": ".x"}}, {"when": {"not": {"select": ".y"}}}, CAPTCHA),
+        head(),
+        body,
+        note=notes.append,
+    )
     assert (named(match), match.exhausted) == ("p/r2", True)
     assert notes[0].condition == "undecided: the page is too large or too deep for a tree"
 
@@ -194,9 +261,15 @@ def test_a_page_without_a_tree_leaves_selectors_undecided():
         ({"extract": {"message": {"css": "h1"}}}, {"message": "Wait a bit"}),
         ({"message": "Fixed.", "extract": {"message": {"css": "h6"}}}, {"message": "Fixed."}),
         ({"message": "Fixed.", "extract": {"message": {"css": "h1"}}}, {"message": "Wait a bit"}),
-        ({"message": "Wait {n} s.", "extract": {"n": {"re": "in ([0-9]+) minutes"}}}, {"message": "Wait 7 s."}),
+        (
+            {"message": "Wait {n} s.", "extract": {"n": {"re": "in ([0-9]+) minutes"}}},
+            {"message": "Wait 7 s."},
+        ),
         ({"message": "Wait {n} s.", "extract": {"n": {"re": "in ([0-9]+) days"}}}, {"message": None}),
-        ({"extract": {"retry_after": {"re": "in ([0-9]+) minutes", "unit": "minutes"}}}, {"retry_after": 420}),
+        (
+            {"extract": {"retry_after": {"re": "in ([0-9]+) minutes", "unit": "minutes"}}},
+            {"retry_after": 420},
+        ),
         ({"retry_after": 9, "extract": {"retry_after": {"css": "h1"}}}, {"retry_after": 9}),
         ({"retry_after": 9}, {"retry_after": 9}),
         ({"extract": {"field": {"css": "input", "attr": "name"}}}, {"field": "email"}),
@@ -207,23 +280,40 @@ def test_a_page_without_a_tree_leaves_selectors_undecided():
         ({"extract": {"message": {"re": "T.*", "in": "title", "group": 0}}}, {"message": "Title"}),
         ({"extract": {"continue_url": {"css": "a", "attr": "href"}}}, {"continue_url": "/go"}),
         ({"extract": {"continue_url": {"css": "a:last-of-type", "attr": "href"}}}, {"continue_url": None}),
-        ({"documentation_url": "https://x.example/{w}", "extract": {"w": {"css": "b"}}}, {"documentation_url": "https://x.example/bit"}),
-        ({"alternatives": [{"name": "{w}"}, {"name": "{gone}"}], "extract": {"w": {"css": "b"}, "gone": {"css": "h6"}}}, {"alternatives": ({"name": "bit"},)}),
+        (
+            {"documentation_url": "https://x.example/{w}", "extract": {"w": {"css": "b"}}},
+            {"documentation_url": "https://x.example/bit"},
+        ),
+        (
+            {
+                "alternatives": [{"name": "{w}"}, {"name": "{gone}"}],
+                "extract": {"w": {"css": "b"}, "gone": {"css": "h6"}},
+            },
+            {"alternatives": ({"name": "bit"},)},
+        ),
         ({"extract": {"message": {"css": "#long"}}}, {"message": "x" * 500}),
     ],
 )
 def test_what_a_rule_says(then, expected):
     body = (
-        '<title>Title</title><h1>Wait a <b>bit</b></h1><p>Back in 7 minutes.</p><!-- why --><input name=email>'
+        "<title>Title</title><h1>Wait a <b>bit</b></h1><p>Back in 7 minutes.</p><!-- why --><input name=email>"
         f'<a href="/go">go</a><a href="javascript:x()">bad</a><p id=long>{"x" * 900}'
     ).encode()
-    evidence = ask(book({"when": {"status": 403}, "then": {"code": "own_word"} | then}), head(x_reason="because"), body).evidence
+    evidence = ask(
+        book({"when": {"status": 403}, "then": {"code": "own_word"} | then}), head(x_reason="because"), body
+    ).evidence
     assert evidence.code == "own_word"
     assert {name: getattr(evidence, name) for name in expected} == expected
 
 
 def test_json_values_are_extracted():
-    rule = {"when": {"media": "json"}, "then": {"code": "x", "extract": {"message": {"json": "/m"}, "field": {"json": "/f"}, "retry_after": {"json": "/n"}}}}
+    rule = {
+        "when": {"media": "json"},
+        "then": {
+            "code": "x",
+            "extract": {"message": {"json": "/m"}, "field": {"json": "/f"}, "retry_after": {"json": "/n"}},
+        },
+    }
     evidence = ask(book(rule), head(media="application/json"), b'{"m": "so", "f": true, "n": 30}').evidence
     assert (evidence.message, evidence.field, evidence.retry_after) == ("so", None, 30)
 
@@ -262,7 +352,25 @@ def test_literals_fold_their_space():
 
 # Totality and cost
 
-PIECES = st.sampled_from(["captcha", "wall", "<p>", "</p>", "İ", "ß", "{", "}", "<title>", "<!--", "\x00", "<script src=//a.b>", "𝒳", "&amp;", '"a":1'])
+PIECES = st.sampled_from(
+    [
+        "captcha",
+        "wall",
+        "<p>",
+        "</p>",
+        "İ",
+        "ß",
+        "{",
+        "}",
+        "<title>",
+        "<!--",
+        "\x00",
+        "<script src=//a.b>",
+        "𝒳",
+        "&amp;",
+        '"a":1',
+    ]
+)
 RULES = book(
     CAPTCHA, {"when": {"status": 403, "matches": "(a|b)*c"}}, {"when": {"select": "p > b", "not": {"title": "x"}}}, {"when": {"script": "a.b"}},
     {"when": {"json": {"/a": 1}}}, {"when": {"jsonld": "Product"}}, {"when": {"cookie": "a*", "header": {"x": {"re": "."}}}}, SUCCESS, VENDOR,
@@ -273,8 +381,16 @@ RULES = book(
 @settings(max_examples=300, deadline=None)
 @given(
     st.integers(100, 999),
-    st.lists(st.tuples(st.sampled_from([b"x-wall", b"set-cookie", b"content-type", b"x", b"\xff", b"content-encoding"]), st.binary(max_size=30)), max_size=5),
-    st.one_of(st.binary(max_size=200), st.lists(PIECES, max_size=20).map(lambda parts: "".join(parts).encode())),
+    st.lists(
+        st.tuples(
+            st.sampled_from([b"x-wall", b"set-cookie", b"content-type", b"x", b"\xff", b"content-encoding"]),
+            st.binary(max_size=30),
+        ),
+        max_size=5,
+    ),
+    st.one_of(
+        st.binary(max_size=200), st.lists(PIECES, max_size=20).map(lambda parts: "".join(parts).encode())
+    ),
     st.binary(max_size=20),
     st.booleans(),
 )
@@ -290,7 +406,9 @@ def test_never_raises(status, lines, body, target, packed):
 
 
 def test_rules_behind_shut_doors_are_not_tried():
-    thousand = [{"when": {"status": "4xx", "contains": f"phrase {n}", "matches": f"phrase.{n}"}} for n in range(1000)]
+    thousand = [
+        {"when": {"status": "4xx", "contains": f"phrase {n}", "matches": f"phrase.{n}"}} for n in range(1000)
+    ]
     # Ten expressions are all there may be; a thousand rules whose literals are absent need none.
     match = ask(book(*thousand, WALL, work=Work(expressions=10)), head())
     assert (named(match), match.exhausted) == ("p/r1000", False)

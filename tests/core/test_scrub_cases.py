@@ -17,11 +17,17 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 def test_planted_secrets_are_gone(shared: Path) -> None:
     planted = [row for row in _rows(shared / "cases" / "error_secrets.jsonl.gz") if row["kind"] == "positive"]
-    leaks = [row["id"] for row in planted if any(secret in SCRUB.clean(row["text"], limit=4000) for secret in row["secrets"])]
+    leaks = [
+        row["id"]
+        for row in planted
+        if any(secret in SCRUB.clean(row["text"], limit=4000) for secret in row["secrets"])
+    ]
     assert len(leaks) <= len(planted) * 0.03, leaks
 
 
 def test_harmless_texts_are_kept(shared: Path) -> None:
-    harmless = [row for row in _rows(shared / "cases" / "error_secrets.jsonl.gz") if row["kind"] == "negative"]
+    harmless = [
+        row for row in _rows(shared / "cases" / "error_secrets.jsonl.gz") if row["kind"] == "negative"
+    ]
     changed = [row["id"] for row in harmless if SCRUB.findings(row["text"])]
     assert len(changed) <= len(harmless) * 0.03, changed

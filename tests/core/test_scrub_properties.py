@@ -14,10 +14,17 @@ _PIECES = st.sampled_from(
      "/var/www/", "C:\\", "\\\\", "10.0.0.1", "://", "@", "-----BEGIN PRIVATE KEY-----", "-----END", "ghp_", "SELECT a FROM b", "File \"",
      "line 3", ":12:5", ".py", ".java:", "Error:", "\n", "\u200b", "\u202e", "\ud800", "[INST", "…", ". ", "\"", "'", "=", ";", "xY7", "1" * 16, "#0 "]
 )  # fmt: skip
-TEXTS = st.one_of(st.text(max_size=300), st.lists(st.one_of(_PIECES, st.text(max_size=8)), max_size=40).map("".join))
+TEXTS = st.one_of(
+    st.text(max_size=300), st.lists(st.one_of(_PIECES, st.text(max_size=8)), max_size=40).map("".join)
+)
 VALUES = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXTS),
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.one_of(TEXTS, st.sampled_from(["trace", "password"])), inner, max_size=4)),
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXTS
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.one_of(TEXTS, st.sampled_from(["trace", "password"])), inner, max_size=4),
+    ),
     max_leaves=12,
 )
 

@@ -10,8 +10,14 @@ GONE = {
     "bearer": ("call failed with Authorization: Bearer q8Zt4LmP0xVn2RkB7", "q8Zt4LmP0xVn2RkB7"),
     "bearer in a dump": ("headers={'Authorization': 'Bearer q8Zt4LmP0xVn2RkB7'}", "q8Zt4LmP0xVn2RkB7"),
     "basic": ("Authorization: Basic c2hvcDpzM2NyZXQ=", "c2hvcDpzM2NyZXQ="),
-    "token scheme": ("authorization: Token 9c1185a5c5e9fc54612808977ee8f548", "9c1185a5c5e9fc54612808977ee8f548"),
-    "own header": ("X-Auth-Token: 9c1185a5c5e9fc54612808977ee8f548 was refused", "9c1185a5c5e9fc54612808977ee8f548"),
+    "token scheme": (
+        "authorization: Token 9c1185a5c5e9fc54612808977ee8f548",
+        "9c1185a5c5e9fc54612808977ee8f548",
+    ),
+    "own header": (
+        "X-Auth-Token: 9c1185a5c5e9fc54612808977ee8f548 was refused",
+        "9c1185a5c5e9fc54612808977ee8f548",
+    ),
     "env dump": ("SMTP_PASS => s3ndM4il!", "s3ndM4il!"),
     "json member": ('{"client_secret": "hunter-two-hunter"}', "hunter-two-hunter"),
     "camel case": ("apiKey=a8f5f167f44f4964e6c998dee827110c&x=1", "a8f5f167f44f4964e6c998dee827110c"),
@@ -28,9 +34,15 @@ GONE = {
     "php session": ("PHPSESSID=g5mk3l2o9qpd8rq1 is unknown", "g5mk3l2o9qpd8rq1"),
     "oauth code": ("/callback?state=1&code=kQ3mZ8xV0pL2nR7tB5 failed", "kQ3mZ8xV0pL2nR7tB5"),
     "jwt": ("expired: eyJhbGciOiJub25lIn0.eyJzdWIiOiJib2IifQ.c2lnbmF0dXJlLWhlcmU", "eyJzdWIi"),
-    "pem": ("bad key -----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIO7x\nq8Zt4LmP\n-----END EC PRIVATE KEY----- given", "MHcCAQEEIO7x"),
+    "pem": (
+        "bad key -----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIO7x\nq8Zt4LmP\n-----END EC PRIVATE KEY----- given",
+        "MHcCAQEEIO7x",
+    ),
     "pem cut off": ("bad key -----BEGIN PRIVATE KEY-----\nMHcCAQEEIO7x\nq8Zt4", "MHcCAQEEIO7x"),
-    "pem escaped": ('"-----BEGIN PRIVATE KEY-----\\nMHcCAQEEIO7x\\n-----END PRIVATE KEY-----\\n"', "MHcCAQEEIO7x"),
+    "pem escaped": (
+        '"-----BEGIN PRIVATE KEY-----\\nMHcCAQEEIO7x\\n-----END PRIVATE KEY-----\\n"',
+        "MHcCAQEEIO7x",
+    ),
     "aws": ("key AKIA" + "IOSFODNN7EXAMPLE refused", "IOSFODNN7EXAMPLE"),
     "github": ("ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "a1B2c3D4e5F6"),
     "slack": ("xoxb-" + "123456789012-abcdefABCDEF", "abcdefABCDEF"),
@@ -139,11 +151,11 @@ def test_stays(text: str) -> None:
 
 
 SENTENCES = {
-    "Traceback (most recent call last):\n  File \"/opt/shop/app.py\", line 12, in buy\n    raise ValueError(x)\nValueError: quantity must be at least 1": "quantity must be at least 1",
+    'Traceback (most recent call last):\n  File "/opt/shop/app.py", line 12, in buy\n    raise ValueError(x)\nValueError: quantity must be at least 1': "quantity must be at least 1",
     "java.lang.IllegalStateException: The basket is closed.\n\tat com.acme.Basket.add(Basket.java:10)\n\tat com.acme.Shop.buy(Shop.java:12)\n\t... 42 more": "The basket is closed.",
     "Error: The basket is closed.\n    at add (/srv/shop/basket.js:10:3)\n    at async buy (node:internal/x:1:2)": "Error: The basket is closed.",
     "<h1>Not here</h1><p>Try&nbsp;again &amp; again.</p>": "Not here Try again & again.",
-    "Cannot pay. duplicate key value violates unique constraint \"orders_pkey\". Try later.": "Cannot pay. Try later.",
+    'Cannot pay. duplicate key value violates unique constraint "orders_pkey". Try later.': "Cannot pay. Try later.",
     "System.InvalidOperationException: The basket is closed.\r\n   at Acme.Shop.Buy() in D:\\src\\Shop.cs:line 12": "The basket is closed.",
 }
 

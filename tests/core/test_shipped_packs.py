@@ -39,7 +39,9 @@ def name(example: Example) -> str:
 def judge(example: Example, packs: tuple[str, ...] | None) -> Verdict | None:
     """What an agent that asks for problem+json gets; None where the answer is not even looked at."""
     asked = example.head.request
-    request = Request(asked.method, asked.target, Fields((*asked.fields.lines, (b"accept", b"application/problem+json"))))
+    request = Request(
+        asked.method, asked.target, Fields((*asked.fields.lines, (b"accept", b"application/problem+json")))
+    )
     head = Head(request, example.head.response)
     normalizer = bench(packs)
     plan = normalizer.triage(head)
@@ -79,7 +81,9 @@ def test_look_alikes_outnumber_examples_in_every_pack() -> None:
     assert len(LOOK_ALIKES) > 1.4 * len(HITS)
 
 
-@pytest.mark.parametrize(("pack", "least"), [("captcha", 15), ("sold-out", 4), ("rate-limit", 4), ("frameworks", 8)])
+@pytest.mark.parametrize(
+    ("pack", "least"), [("captcha", 15), ("sold-out", 4), ("rate-limit", 4), ("frameworks", 8)]
+)
 def test_look_alikes_carry_error_statuses_too(pack: str, least: int) -> None:
     """A page that works is the easy case; a plain 403 or 404 with the same words in its script is the other."""
     assert sum(one.pack == pack and one.head.response.status >= 400 for one in LOOK_ALIKES) >= least
@@ -97,7 +101,12 @@ def test_messages_are_sentences(loaded: LoadedPack) -> None:
 
 def test_packs_that_change_successes_by_weak_signs_are_opt_in() -> None:
     by_pack = {rule.pack: rule.opt_in for rule in rulebook().rules}
-    assert {pack for pack, opt_in in by_pack.items() if opt_in} == {"crashes", "login", "soft-404", "soft-forms"}
+    assert {pack for pack, opt_in in by_pack.items() if opt_in} == {
+        "crashes",
+        "login",
+        "soft-404",
+        "soft-forms",
+    }
 
 
 def test_only_vendor_headers_outrank_a_server_failure() -> None:

@@ -66,7 +66,14 @@ def test_the_first_line_that_says_something_counts() -> None:
 
 @given(st.text(alphabet=st.characters(codec="latin-1", exclude_characters="\r\n"), max_size=80))
 def test_any_value_gives_a_bounded_wait_or_none(value: str) -> None:
-    names = ("Retry-After", "Date", "RateLimit", "X-RateLimit-Reset", "RateLimit-Reset", "X-RateLimit-Reset-After")
+    names = (
+        "Retry-After",
+        "Date",
+        "RateLimit",
+        "X-RateLimit-Reset",
+        "RateLimit-Reset",
+        "X-RateLimit-Reset-After",
+    )
     fields = Fields((name.encode(), value.encode("latin-1")) for name in names)
     got = wait(fields, now=NOW)
     assert got is None or 0 < got <= CAP

@@ -18,7 +18,21 @@ from saywhy.edge.events import open_events, style_for
 from saywhy.edge.journal import PATH_CHARS, WAITING_LINES, Journal, JsonLines, level_of, text_line
 
 OK = Outcome(
-    1000000000.25, "GET", "shop.example", "/a", "shop", "id-1", "00-aa-bb-01", 200, 200, 100, 900, 0.004, 0.003, 0.0, None
+    1000000000.25,
+    "GET",
+    "shop.example",
+    "/a",
+    "shop",
+    "id-1",
+    "00-aa-bb-01",
+    200,
+    200,
+    100,
+    900,
+    0.004,
+    0.003,
+    0.0,
+    None,
 )
 VERDICT = Verdict(
     action="rewrite", status=403, fields=Fields(), body=b"{}", code="needs_human", caller=Caller(True, "accept"),
@@ -26,7 +40,19 @@ VERDICT = Verdict(
     shadow_rules=("login/form",),
 )  # fmt: skip
 ERROR = OK._replace(original_status=403, sent_status=403, verdict=VERDICT, rewrite_duration=0.0003)
-NASTY = ['"', "\\", "\n", "\r\n", "\x00\x1b[31m", "\x7f\x85\x9b", "\u2028\u2029", "\u202eabc", '","level":"error', "\ud800", "é\xff"]
+NASTY = [
+    '"',
+    "\\",
+    "\n",
+    "\r\n",
+    "\x00\x1b[31m",
+    "\x7f\x85\x9b",
+    "\u2028\u2029",
+    "\u202eabc",
+    '","level":"error',
+    "\ud800",
+    "é\xff",
+]
 
 
 def line(outcome: Outcome) -> dict[str, Any]:
@@ -46,6 +72,19 @@ def test_a_success() -> None:
         "path": "/a", "upstream": "shop", "original_status": 200, "status": 200, "bytes_in": 100, "bytes_out": 900,
         "duration_ms": 4.0, "upstream_ms": 3.0, "request_id": "id-1", "traceparent": "00-aa-bb-01",
     }  # fmt: skip
+
+
+def test_an_error_at_which_nobody_had_to_look() -> None:
+    read = line(OK._replace(original_status=404, sent_status=404))
+    assert (read["level"], read["caller"], read["action"], read["reason"]) == (
+        "warning",
+        "other",
+        "pass",
+        "not_agent",
+    )
+    ours = line(OK._replace(original_status=0, sent_status=502, failure="connection_refused"))
+    assert (ours["caller"], "reason" in ours) == ("unknown", False)
+    assert "other pass not_agent" in text_line(OK._replace(sent_status=404), "warning")
 
 
 def test_a_rewritten_error() -> None:
@@ -79,7 +118,9 @@ def test_levels(outcome: Outcome, level: str) -> None:
 
 
 @pytest.mark.parametrize("nasty", NASTY)
-@pytest.mark.parametrize("member", ["method", "host", "path", "upstream", "request_id", "traceparent", "failure"])
+@pytest.mark.parametrize(
+    "member", ["method", "host", "path", "upstream", "request_id", "traceparent", "failure"]
+)
 def test_what_a_caller_chose_stays_inside_its_member(member: str, nasty: str) -> None:
     read = line(OK._replace(**{member: f"a{nasty}b"}))
     assert read[member] == f"a{nasty}b"
@@ -96,7 +137,13 @@ def test_a_text_line_holds_no_control_character_of_a_stranger(nasty: str) -> Non
 
 
 def test_long_members_are_cut() -> None:
-    long = OK._replace(path="/" + "x" * 100_000, host="h" * 100_000, method="M" * 100_000, request_id="r" * 100_000, traceparent="t" * 100_000)
+    long = OK._replace(
+        path="/" + "x" * 100_000,
+        host="h" * 100_000,
+        method="M" * 100_000,
+        request_id="r" * 100_000,
+        traceparent="t" * 100_000,
+    )
     read = line(long)
     assert read["path"] == ("/" + "x" * 100_000)[:PATH_CHARS] + "..."
     assert len(JsonLines()(long, "info")) < 3000
@@ -106,8 +153,16 @@ def test_long_members_are_cut() -> None:
 
 def test_times_of_other_seconds_are_not_mixed_up() -> None:
     lines = JsonLines()
-    times = [json.loads(lines(OK._replace(started=started), "info"))["time"] for started in (0.0, 59.9996, 60.0, 0.001)]
-    assert times == ["1970-01-01T00:00:00.000Z", "1970-01-01T00:00:59.999Z", "1970-01-01T00:01:00.000Z", "1970-01-01T00:00:00.001Z"]
+    times = [
+        json.loads(lines(OK._replace(started=started), "info"))["time"]
+        for started in (0.0, 59.9996, 60.0, 0.001)
+    ]
+    assert times == [
+        "1970-01-01T00:00:00.000Z",
+        "1970-01-01T00:00:59.999Z",
+        "1970-01-01T00:01:00.000Z",
+        "1970-01-01T00:00:00.001Z",
+    ]
 
 
 @pytest.fixture
@@ -209,4 +264,8 @@ def test_events() -> None:
 
 
 def test_style() -> None:
-    assert [style_for(wanted, io.StringIO()) for wanted in ("auto", "json", "text")] == ["json", "json", "text"]
+    assert [style_for(wanted, io.StringIO()) for wanted in ("auto", "json", "text")] == [
+        "json",
+        "json",
+        "text",
+    ]

@@ -39,13 +39,22 @@ def value(meter: Meter, name: str, **labels: str) -> float | None:
 def test_series_stand_at_zero_before_the_first_exchange(meter: Meter) -> None:
     for code in CODES.values():
         for source in ("site", "proxy"):
-            labels = {"upstream": "shop", "caller": "agent", "code": code.code, "status": str(code.status), "source": source}
+            labels = {
+                "upstream": "shop",
+                "caller": "agent",
+                "code": code.code,
+                "status": str(code.status),
+                "source": source,
+            }
             assert value(meter, "saywhy_errors_total", **labels, decided_by="status") == 0
     assert value(meter, "saywhy_rule_hits_total", rule="captcha/box", mode="enforce") == 0
     assert value(meter, "saywhy_rule_hits_total", rule="login/form", mode="shadow") == 0
     assert value(meter, "saywhy_requests_total", upstream="shop", status_class="5xx") == 0
     assert value(meter, "saywhy_upstream_duration_seconds_count", upstream="shop") == 0
-    assert value(meter, "saywhy_build_info", version="1.2.3", python=__import__("platform").python_version()) == 1
+    assert (
+        value(meter, "saywhy_build_info", version="1.2.3", python=__import__("platform").python_version())
+        == 1
+    )
     assert [value(meter, "saywhy_passthrough_total", reason=reason) for reason in PASS_REASONS] == [0] * 9
     assert set(PASS_REASONS) == set(PassReason.__args__) - {""}  # type: ignore[attr-defined]
 
@@ -62,18 +71,33 @@ def test_a_success_counts_a_request_and_a_duration_and_nothing_else(meter: Meter
     }
 
 
-@pytest.mark.parametrize(("seconds", "bucket"), [(0.0, "0.005"), (0.005, "0.005"), (0.0051, "0.01"), (1, "1.0"), (30, "30.0"), (31, "+Inf")])
-def test_a_duration_is_in_the_bucket_whose_bound_it_does_not_pass(meter: Meter, seconds: float, bucket: str) -> None:
+@pytest.mark.parametrize(
+    ("seconds", "bucket"),
+    [(0.0, "0.005"), (0.005, "0.005"), (0.0051, "0.01"), (1, "1.0"), (30, "30.0"), (31, "+Inf")],
+)
+def test_a_duration_is_in_the_bucket_whose_bound_it_does_not_pass(
+    meter: Meter, seconds: float, bucket: str
+) -> None:
     meter.record(OK._replace(upstream_duration=seconds))
     bounds = [*(repr(float(bound)) for bound in HISTOGRAMS["saywhy_upstream_duration_seconds"][2]), "+Inf"]
-    counts = {bound: value(meter, "saywhy_upstream_duration_seconds_bucket", upstream="shop", le=bound) for bound in bounds}
+    counts = {
+        bound: value(meter, "saywhy_upstream_duration_seconds_bucket", upstream="shop", le=bound)
+        for bound in bounds
+    }
     assert counts == {bound: float(bounds.index(bound) >= bounds.index(bucket)) for bound in bounds}
     assert value(meter, "saywhy_upstream_duration_seconds_sum", upstream="shop") == seconds
 
 
 def test_a_rewritten_error(meter: Meter) -> None:
     meter.record(ERROR)
-    labels = {"upstream": "shop", "caller": "agent", "code": "needs_human", "status": "403", "source": "site", "decided_by": "rule"}
+    labels = {
+        "upstream": "shop",
+        "caller": "agent",
+        "code": "needs_human",
+        "status": "403",
+        "source": "site",
+        "decided_by": "rule",
+    }
     assert value(meter, "saywhy_errors_total", **labels) == 1
     assert value(meter, "saywhy_rule_hits_total", rule="captcha/box", mode="enforce") == 1
     assert value(meter, "saywhy_redactions_total", kind="jwt") == 2
@@ -93,14 +117,27 @@ def verdict(**changes: object) -> Outcome:
 
 def test_only_the_status_spoke(meter: Meter) -> None:
     meter.record(verdict(decided_by="status", rule=None, code="not_allowed"))
-    meter.record(verdict(decided_by="status", rule=None, code="not_allowed", caller=PERSON, action="pass", body=None))
-    meter.record(verdict(decided_by="status", rule=None, code="temporarily_unavailable", source="proxy")._replace(original_status=0))
+    meter.record(
+        verdict(decided_by="status", rule=None, code="not_allowed", caller=PERSON, action="pass", body=None)
+    )
+    meter.record(
+        verdict(decided_by="status", rule=None, code="temporarily_unavailable", source="proxy")._replace(
+            original_status=0
+        )
+    )
     assert value(meter, "saywhy_unmatched_errors_total", upstream="shop", status="403") == 1
 
 
 def test_an_error_that_nobody_looked_at(meter: Meter) -> None:
     meter.record(OK._replace(original_status=404, sent_status=404))
-    labels = {"upstream": "shop", "caller": "other", "code": "not_found", "status": "404", "source": "site", "decided_by": "status"}
+    labels = {
+        "upstream": "shop",
+        "caller": "other",
+        "code": "not_found",
+        "status": "404",
+        "source": "site",
+        "decided_by": "status",
+    }
     assert value(meter, "saywhy_errors_total", **labels) == 1
     assert value(meter, "saywhy_passthrough_total", reason="not_agent") == 1
     meter.record(OK._replace(original_status=0, sent_status=502, failure="connection_refused"))
@@ -109,7 +146,11 @@ def test_an_error_that_nobody_looked_at(meter: Meter) -> None:
 
 
 def test_a_pass_with_a_reason_and_shadowed_rules(meter: Meter) -> None:
-    meter.record(verdict(action="pass", reason="structured", body=None, rule=None, shadow_rules=("login/form", "gone/rule")))
+    meter.record(
+        verdict(
+            action="pass", reason="structured", body=None, rule=None, shadow_rules=("login/form", "gone/rule")
+        )
+    )
     assert value(meter, "saywhy_passthrough_total", reason="structured") == 1
     assert value(meter, "saywhy_rule_hits_total", rule="login/form", mode="shadow") == 1
     assert value(meter, "saywhy_rule_hits_total", rule="other", mode="shadow") == 1
@@ -123,8 +164,14 @@ def test_words_of_strangers_never_become_labels(meter: Meter) -> None:
     before = generate_latest(meter.registry).count(b"\n")
     for number in range(1000):
         word = f"word-{rng.random()}"
-        outcome = verdict(code=word, rule=word, reason=word, fault=f"Fault{number}", redactions={word: 1}, action="pass")
-        meter.record(outcome._replace(upstream=word, host=word, path="/" + word, method=word, sent_status=1000 + number))
+        outcome = verdict(
+            code=word, rule=word, reason=word, fault=f"Fault{number}", redactions={word: 1}, action="pass"
+        )
+        meter.record(
+            outcome._replace(
+                upstream=word, host=word, path="/" + word, method=word, sent_status=1000 + number
+            )
+        )
     text = generate_latest(meter.registry)
     assert text.count(b"\n") - before < 150
     assert b"word-" not in b"\n".join(line for line in text.splitlines() if b"redactions" not in line)
@@ -184,5 +231,7 @@ def test_promtool_finds_nothing_to_say(meter: Meter) -> None:
     if promtool is None:
         pytest.skip("promtool is not installed (Debian: prometheus)")
     text = generate_latest(full(meter).registry)
-    done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, check=False, timeout=30)
+    done = subprocess.run(
+        [promtool, "check", "metrics"], input=text, capture_output=True, check=False, timeout=30
+    )
     assert (done.returncode, done.stdout + done.stderr) == (0, b"")

@@ -57,13 +57,49 @@ def test_lines():
     assert document.line(("z",)) == 1
 
 
-@pytest.mark.parametrize(("word", "known", "said"), [("contian", ["contains", "title"], 'did you mean "contains"?'), ("xyz", ["contains"], ""), ("on-success", ["on_success"], 'did you mean "on_success"?')])
+@pytest.mark.parametrize(
+    ("word", "known", "said"),
+    [
+        ("contian", ["contains", "title"], 'did you mean "contains"?'),
+        ("xyz", ["contains"], ""),
+        ("on-success", ["on_success"], 'did you mean "on_success"?'),
+    ],
+)
 def test_did_you_mean(word, known, said):
     assert did_you_mean(word, known) == said
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.one_of(st.text(max_size=80), st.lists(st.sampled_from(["a: ", "- ", "\n", "  ", "[", "]", "{", "}", "&x ", "*x", "!t ", "'", '"', "|", "? ", ": ", "#", "x"]), max_size=25).map("".join)))
+@given(
+    st.one_of(
+        st.text(max_size=80),
+        st.lists(
+            st.sampled_from(
+                [
+                    "a: ",
+                    "- ",
+                    "\n",
+                    "  ",
+                    "[",
+                    "]",
+                    "{",
+                    "}",
+                    "&x ",
+                    "*x",
+                    "!t ",
+                    "'",
+                    '"',
+                    "|",
+                    "? ",
+                    ": ",
+                    "#",
+                    "x",
+                ]
+            ),
+            max_size=25,
+        ).map("".join),
+    )
+)
 def test_never_anything_but_a_document_error(text):
     with suppress(DocumentError):
         assert parse_document(text, HERE).path == HERE

@@ -93,7 +93,10 @@ def test_all_mistakes_of_all_packs_are_collected(tmp_path):
 def test_files_that_are_no_packs(content, message, tmp_path):
     folder = put(tmp_path / "p", content)
     found = errors_of(folder)
-    assert found == [f"{folder / 'rules.yaml'}{message}"] or found[0].removesuffix("; mend it") == f"{folder / 'rules.yaml'}{message}"
+    assert (
+        found == [f"{folder / 'rules.yaml'}{message}"]
+        or found[0].removesuffix("; mend it") == f"{folder / 'rules.yaml'}{message}"
+    )
 
 
 def test_billion_laughs_are_counted(tmp_path):
@@ -106,11 +109,17 @@ def test_billion_laughs_are_counted(tmp_path):
 def test_folders(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert errors_of(empty) == [f"{empty}: holds no pack (<pack>/rules.yaml); add one, or remove the folder from the settings"]
-    assert errors_of(tmp_path / "none") == [f"{tmp_path / 'none'}: there is no such folder; name one that is there, or remove it from the settings"]
+    assert errors_of(empty) == [
+        f"{empty}: holds no pack (<pack>/rules.yaml); add one, or remove the folder from the settings"
+    ]
+    assert errors_of(tmp_path / "none") == [
+        f"{tmp_path / 'none'}: there is no such folder; name one that is there, or remove it from the settings"
+    ]
     file = tmp_path / "file"
     file.write_text("x")
-    assert errors_of(file) == [f"{file}: is a file, not a folder of packs; name the folder that holds the packs"]
+    assert errors_of(file) == [
+        f"{file}: is a file, not a folder of packs; name the folder that holds the packs"
+    ]
     (empty / "p").mkdir()
     assert errors_of(empty) == [f"{empty / 'p'}: has no rules.yaml; add it, or move the folder elsewhere"]
     (empty / "p" / "rules.yaml").mkdir()
@@ -127,7 +136,9 @@ def test_unreadable(tmp_path):
 
 def test_names(tmp_path):
     put(tmp_path / "p", good("other"))
-    assert errors_of(tmp_path) == [f"{tmp_path / 'p' / 'rules.yaml'}:1: pack: 'other' lies in the folder 'p'; give both the same name"]
+    assert errors_of(tmp_path) == [
+        f"{tmp_path / 'p' / 'rules.yaml'}:1: pack: 'other' lies in the folder 'p'; give both the same name"
+    ]
     put(tmp_path / "p", good("p"))
     again = put(tmp_path / "again" / "p", good("p")).parent
     (message,) = errors_of(tmp_path / "p", again)
@@ -138,6 +149,27 @@ def test_names(tmp_path):
     ]
 
 
+def test_a_group_without_a_condition(tmp_path):
+    for when in (
+        "{status: 404, all: [{title: null}]}",
+        "{title: null}",
+        "{any: [{status: 404}, {not: [{media: null}]}]}",
+    ):
+        folder = put(tmp_path / "p", good("p").replace("{status: 404}", when))
+        (message,) = errors_of(folder)
+        assert message.endswith("holds no condition; write one, or remove the group")
+
+
+def test_mistakes_come_in_the_order_of_the_file(tmp_path):
+    text = (
+        good("p")
+        + "  - {id: b, about: x, when: {statsu: 404}, then: {code: not_found}}\n  - {about: x, when: {media: htm}, then: {}}\nabotu: x\n"
+    )
+    lines = [int(message.split(":")[1]) for message in errors_of(put(tmp_path / "p", text))]
+    assert lines == sorted(lines)
+    assert len(lines) >= 4
+
+
 def test_what_loads(tmp_path):
     put(tmp_path / "p", good("p"))
     put(tmp_path / "q", good("q").replace("about: x\nrules", "about: x\nopt_in: true\nrules"))
@@ -145,11 +177,14 @@ def test_what_loads(tmp_path):
     put(tmp_path / "..data", "hidden")
     (tmp_path / "schema.json").write_text("{}")
     book = load_rulebook([tmp_path])
-    assert [(rule.name, rule.code, rule.mode, rule.opt_in, rule.origin, rule.line) for rule in book.rules] == [
+    assert [
+        (rule.name, rule.code, rule.mode, rule.opt_in, rule.origin, rule.line) for rule in book.rules
+    ] == [
         ("p/a", "not_found", "enforce", False, "site", 4),
         ("q/a", "not_found", "enforce", True, "site", 5),
     ]
     assert [rule.name for rule in load_rulebook([tmp_path], disable=["p/a"]).rules] == ["q/a"]
+    assert [rule.name for rule in load_rulebook([tmp_path], disable=["p"]).rules] == ["q/a"]
     assert [rule.mode for rule in load_rulebook([tmp_path], shadow=["p/a"]).rules] == ["shadow", "enforce"]
     assert load_rulebook([]).rules == ()
 
@@ -166,4 +201,6 @@ def test_schema_on_disk_is_fresh(root):
 
     from saywhy.core.rules import rules_schema
 
-    assert json.loads((root / "rules" / "schema.json").read_text()) == rules_schema(), "run `saywhy schema rules > rules/schema.json`"
+    assert json.loads((root / "rules" / "schema.json").read_text()) == rules_schema(), (
+        "run `saywhy schema rules > rules/schema.json`"
+    )

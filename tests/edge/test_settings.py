@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,88 @@ def test_the_later_layer_wins_and_every_value_knows_its_origin(tmp_path: Path) -
 
 
 def test_names_without_two_underscores_are_somebody_elses() -> None:
-    environ = {"SAYWHY_PORT": "tcp://10.0.0.1:80", "SAYWHY_SERVICE_HOST": "10.0.0.1", "SAYWHY_PORT_80_TCP": "x", "OTHER__X": "1"}
-    assert load(environ=environ).settings == Settings()
+    environ = {
+        "SAYWHY_PORT": "tcp://10.0.0.1:80",
+        "SAYWHY_SERVICE_HOST": "10.0.0.1",
+        "SAYWHY_PORT_80_TCP": "x",
+        "OTHER__X": "1",
+    }
+    loaded = load(environ=environ)
+    assert (loaded.settings, loaded.doubts) == (Settings(), ())
+
+
+NEARLY = [
+    # what stands in the environment, what should
+    ("SAYWHY_LISTEN", "SAYWHY__LISTEN"),
+    ("SAYWHY_PUBLIC_URL", "SAYWHY__PUBLIC_URL"),
+    ("SAYWHY_LOG_LEVEL", "SAYWHY_LOG__LEVEL"),
+    ("SAYWHY_LOGLEVEL", "SAYWHY_LOG__LEVEL"),
+    ("SAYWHY_LIMITS_HELD_BODY_BYTES", "SAYWHY_LIMITS__HELD_BODY_BYTES"),
+    ("SAYWHY_UPSTREAM", "SAYWHY_UPSTREAMS__DEFAULT"),
+    ("SAYWHY_UPSTREAMS_DEFAULT", "SAYWHY_UPSTREAMS__DEFAULT"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "right"), NEARLY)
+def test_a_name_that_is_nearly_a_setting_is_doubted_and_not_read(wrong: str, right: str) -> None:
+    loaded = load(environ={wrong: "error"})
+    assert loaded.settings == Settings()
+    assert [str(one) for one in loaded.doubts] == [
+        f"{wrong}: is not read, it has single underscores; write {right}."
+    ]
+
+
+def test_mistakes_come_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = (
+        "limits:\n  nonsense: 1\n  head_bytes: few\nadmin: nowhere\nroutes:\n  - {mode: on}\nlisten: here\n"
+    )
+    file = written(tmp_path, text)
+    said = mistakes({"SAYWHY_LOG__LEVEL": "loud"}, file)
+    assert [line.partition(": ")[0] for line in said] == [
+        *(f"{file}:{number}" for number in (2, 3, 4, 6, 7)),
+        "SAYWHY_LOG__LEVEL",
+    ]
+
+
+WRONG_VALUES: list[Any] = [
+    None,
+    5,
+    -1,
+    1.5,
+    "x",
+    "",
+    True,
+    [],
+    [1],
+    [None],
+    {},
+    {"a": 1},
+    [[1]],
+    "x" * 5000,
+    float("inf"),
+    10**30,
+    {"a": [1]},
+]
+LIBRARYS_WORDS = re.compile(
+    r"Input should|Value error|String should|a valid |Extra inputs|Field required|greater than or"
+)
+
+
+@pytest.mark.parametrize(
+    "name", [*(row.name for row in rows()), "upstreams", "routes", "rules", "limits", "log"]
+)
+def test_no_message_speaks_the_words_of_a_library(tmp_path: Path, name: str) -> None:
+    said = []
+    for value in WRONG_VALUES:
+        for step in reversed(name.replace("<name>", "site").split(".")):
+            value = {step.removesuffix("[]"): [value] if step.endswith("[]") else value}
+        file = written(tmp_path, json.dumps(value))
+        try:
+            load(file, environ={})
+        except SettingsError as wrong:
+            said.append(str(wrong))
+    assert len(said) >= 3
+    assert not LIBRARYS_WORDS.search("\n".join(said))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +147,12 @@ def test_names_without_two_underscores_are_somebody_elses() -> None:
         ("SAYWHY__LISTEN", ":80, [::1]:81", "listen", (":80", "[::1]:81")),
         ("SAYWHY__ADMIN", "", "admin", ""),
         ("SAYWHY__ADMIN", "off", "admin", ""),
-        ("SAYWHY_FORWARDING__TRUSTED_PROXIES", "10.0.0.0/8,fd00::/8", "forwarding.trusted_proxies", ("10.0.0.0/8", "fd00::/8")),
+        (
+            "SAYWHY_FORWARDING__TRUSTED_PROXIES",
+            "10.0.0.0/8,fd00::/8,unix",
+            "forwarding.trusted_proxies",
+            ("10.0.0.0/8", "fd00::/8", "unix"),
+        ),
         ("SAYWHY_FORWARDING__VIA", "true", "forwarding.via", True),
         ("SAYWHY_DEADLINES__CONNECT_SECONDS", "0.5", "deadlines.connect_seconds", 0.5),
         ("SAYWHY_RULES__SHIPPED", "false", "rules.shipped", False),
@@ -98,7 +184,7 @@ MISTAKES = [
     ("SAYWHY__LISTEN", "", "SAYWHY__LISTEN: listen is empty; it needs at least one value."),
     (
         "SAYWHY_FORWARDING__TRUSTED_PROXIES", "10/8",
-        "SAYWHY_FORWARDING__TRUSTED_PROXIES: forwarding.trusted_proxies is '10/8': '10/8' is no address or network; write 10.0.0.0/8, 192.0.2.7 or fd00::/8.",
+        "SAYWHY_FORWARDING__TRUSTED_PROXIES: forwarding.trusted_proxies is '10/8': '10/8' is no address or network; write 10.0.0.0/8, 192.0.2.7, fd00::/8 or unix.",
     ),
     ("SAYWHY__ROUTES", '[{"mode": "of"}]', "SAYWHY__ROUTES: routes[0].mode is 'of'; it must be one of enforce, shadow, off; did you mean off?"),
     ("SAYWHY__ROUTES", '[{"hosts": "x"}]', "SAYWHY__ROUTES: routes[0].hosts is not a setting; did you mean host?"),
@@ -114,14 +200,27 @@ def test_a_mistake_is_a_sentence(name: str, text: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["nonsense", "ftp://x", "http://", "http://x/path", "http://x?q", "http://x:99999", "http://x:y", "http://[::1", "unix:relative", ""],
+    [
+        "nonsense",
+        "ftp://x",
+        "http://",
+        "http://x/path",
+        "http://x?q",
+        "http://x:99999",
+        "http://x:y",
+        "http://[::1",
+        "unix:relative",
+        "",
+    ],
 )
 def test_an_upstream_that_is_none(url: str) -> None:
     (said,) = mistakes({"SAYWHY_UPSTREAMS__SHOP": url})
     assert said.startswith(f"SAYWHY_UPSTREAMS__SHOP: upstreams.shop.url is {url!r}: ")
 
 
-@pytest.mark.parametrize("url", ["http://x", "https://x:1", "http://[::1]:3000/", "unix:/run/x.sock", "http://127.0.0.1"])
+@pytest.mark.parametrize(
+    "url", ["http://x", "https://x:1", "http://[::1]:3000/", "unix:/run/x.sock", "http://127.0.0.1"]
+)
 def test_an_upstream_that_is_one(url: str) -> None:
     assert load(environ={"SAYWHY_UPSTREAMS__SHOP": url}).settings.upstreams["shop"].url == url.rstrip("/")
 
@@ -153,7 +252,14 @@ def test_every_mistake_of_a_file_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["limits: [1, 2\n", "- just\n- a list\n", "x: !!python/object/apply:os.system ['true']\n", "just words\n", "a: 1\na: 2\n", "\x00"],
+    [
+        "limits: [1, 2\n",
+        "- just\n- a list\n",
+        "x: !!python/object/apply:os.system ['true']\n",
+        "just words\n",
+        "a: 1\na: 2\n",
+        "\x00",
+    ],
 )
 def test_a_file_that_is_no_settings_file(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)
@@ -173,7 +279,9 @@ def test_rule_folders_of_a_file_are_beside_it_and_those_of_a_flag_are_not(tmp_pa
 
 
 def test_off_without_quotes_is_the_word(tmp_path: Path) -> None:
-    file = written(tmp_path, "upstreams: {default: http://a}\nadmin: off\nroutes:\n  - {mode: off, scrub: off}\n")
+    file = written(
+        tmp_path, "upstreams: {default: http://a}\nadmin: off\nroutes:\n  - {mode: off, scrub: off}\n"
+    )
     settings = load(file, environ={}).settings
     assert (settings.routes[0].mode, settings.routes[0].scrub, settings.admin) == ("off", "off", "")
 
@@ -209,14 +317,24 @@ ROUTES = [
     # upstreams, routes -> (host, path) -> upstream
     ({"default": "http://a"}, [], {("x", "/"): "default"}),
     ({"shop": "http://a"}, [], {("x", "/"): "shop"}),
-    ({"a": "http://a", "b": "http://b"}, [{"host": "A.example", "upstream": "a"}], {("a.example", "/"): "a", ("b", "/"): None}),
-    ({"a": "http://a", "default": "http://b"}, [{"path": "/api/*", "upstream": "a"}], {("x", "/api/1"): "a", ("x", "/"): "default"}),
+    (
+        {"a": "http://a", "b": "http://b"},
+        [{"host": "A.example", "upstream": "a"}],
+        {("a.example", "/"): "a", ("b", "/"): None},
+    ),
+    (
+        {"a": "http://a", "default": "http://b"},
+        [{"path": "/api/*", "upstream": "a"}],
+        {("x", "/api/1"): "a", ("x", "/"): "default"},
+    ),
     ({"a": "http://a"}, [{"host": ["x", "y"]}], {("y", "/"): "a", ("z", "/"): "a"}),
 ]
 
 
 @pytest.mark.parametrize(("upstreams", "routes", "expected"), ROUTES)
-def test_routes(upstreams: dict[str, str], routes: list[Any], expected: dict[tuple[str, str], str | None]) -> None:
+def test_routes(
+    upstreams: dict[str, str], routes: list[Any], expected: dict[tuple[str, str], str | None]
+) -> None:
     environ = {"SAYWHY__UPSTREAMS": json.dumps(upstreams), "SAYWHY__ROUTES": json.dumps(routes)}
     made = to_routes(load(environ=environ).settings)
     for (host, path), upstream in expected.items():
@@ -231,9 +349,14 @@ def test_a_route_may_say_everything_that_a_policy_knows() -> None:
     environ = {**SITE, "SAYWHY__PUBLIC_URL": "https://shop.example/", "SAYWHY_RULES__PACKS": "captcha,login",
                "SAYWHY__ROUTES": '[{"path": "/a", "packs": "login", "callers": "everyone", "useragents": true}, {"path": "/b"}]'}  # fmt: skip
     first, second, last = to_routes(load(environ=environ).settings).routes
-    assert (first.packs, first.callers, first.useragents, first.public_url) == (("login",), "everyone", True, "https://shop.example")
-    assert second.packs is None  # the rulebook's own order, which rules.packs sets
-    assert last == Policy(public_url="https://shop.example")
+    assert (first.packs, first.callers, first.useragents, first.public_url) == (
+        ("login",),
+        "everyone",
+        True,
+        "https://shop.example",
+    )
+    assert second.packs == ("captcha", "login")  # rules.packs
+    assert last == Policy(public_url="https://shop.example", packs=("captcha", "login"))
 
 
 def test_the_reference_has_a_row_a_setting_and_each_says_why() -> None:

@@ -123,6 +123,10 @@ async def test_unix_listeners_and_counters(tmp_path: object) -> None:
         writer.write(get("/", "X-Forwarded-For: 6.6.6.6"))
         assert (await read_answer(reader)).status == 200
         assert site.got[0].all(b"x-forwarded-for") == []
-        assert (running.relay.requests_count, running.relay.inflight, len(running.relay.connections)) == (1, 0, 1)
+        assert (running.relay.requests_count, running.relay.inflight, len(running.relay.connections)) == (
+            1,
+            0,
+            1,
+        )
         assert repr(running.relay) == "<Relay to default, 0 in flight>"
         writer.close()

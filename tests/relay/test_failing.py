@@ -74,7 +74,11 @@ TORN: dict[str, list[Step]] = {
     "nothing of it": [b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", 0.05, CLOSE],
     "chunks, closed": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", CLOSE],
     "in a chunk": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe", 0.05, RESET],
-    "chunks gone bad": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", 0.05, b"zz\r\n\r\n"],
+    "chunks gone bad": [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+        0.05,
+        b"zz\r\n\r\n",
+    ],
     "idle": [b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", 3.0],
     "idle chunks": [b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", 3.0],
     "until the end, reset": [b"HTTP/1.1 200 OK\r\n\r\nhello", 0.05, RESET],
@@ -118,7 +122,10 @@ async def test_nobody_listens() -> None:
         writer.write(b"".join(get(f"/{number}") for number in range(300)))
         for _ in range(300):
             answer = await read_answer(reader)
-            assert (answer.status, answer.all(b"proxy-status")) == (502, [b"saywhy; error=connection_refused"])
+            assert (answer.status, answer.all(b"proxy-status")) == (
+                502,
+                [b"saywhy; error=connection_refused"],
+            )
         writer.close()
 
 
@@ -146,7 +153,11 @@ def test_which_failure_of_a_dial_is_which() -> None:
         with pytest.raises(ValueError, match=r"http://host"):
             place_of(url)
     assert place_of("https://[::1]").authority == b"[::1]"
-    assert (place_of("http://a:81").authority, place_of("unix:/x/y").path, place_of("https://a").port) == (b"a:81", "/x/y", 443)
+    assert (place_of("http://a:81").authority, place_of("unix:/x/y").path, place_of("https://a").port) == (
+        b"a:81",
+        "/x/y",
+        443,
+    )
 
 
 @both_loops
@@ -205,7 +216,10 @@ async def test_a_connection_that_says_something_unasked_is_not_used_again() -> N
 
 @both_loops
 async def test_bytes_beyond_the_length_are_dropped_with_the_connection() -> None:
-    async with serving(OK + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison") as site, relaying(site.port) as running:
+    async with (
+        serving(OK + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison") as site,
+        relaying(site.port) as running,
+    ):
         reader, writer = await running.open()
         for _ in range(3):
             writer.write(get())
@@ -231,12 +245,17 @@ async def test_the_pool_has_a_cap_and_its_queue_too() -> None:
 async def test_waiting_for_a_full_pool_has_a_deadline() -> None:
     async with (
         serving([1.0, OK]) as site,
-        relaying(site.port, limits={"upstream_connections": 1}, deadlines={"connect_seconds": 0.2}) as running,
+        relaying(
+            site.port, limits={"upstream_connections": 1}, deadlines={"connect_seconds": 0.2}
+        ) as running,
     ):
         first = asyncio.create_task(running.ask(get()))
         await asyncio.sleep(0.05)
         answer = await running.ask(get())
-        assert (answer.status, answer.all(b"proxy-status")) == (503, [b"saywhy; error=connection_limit_reached"])
+        assert (answer.status, answer.all(b"proxy-status")) == (
+            503,
+            [b"saywhy; error=connection_limit_reached"],
+        )
         assert (await first).status == 200
 
 
@@ -254,7 +273,10 @@ async def test_a_connection_that_does_not_come_to_be() -> None:
             fillers.append(filler)
         async with relaying(deaf.getsockname()[1], deadlines={"connect_seconds": 0.2}) as running:
             answer = await running.ask(get())
-            assert (answer.status, answer.all(b"proxy-status")) == (504, [b"saywhy; error=connection_timeout"])
+            assert (answer.status, answer.all(b"proxy-status")) == (
+                504,
+                [b"saywhy; error=connection_timeout"],
+            )
         for filler in fillers:
             filler.close()
 
@@ -344,7 +366,9 @@ async def test_a_caller_who_stops_reading_is_let_go_and_one_who_is_merely_slow_i
 
 @both_loops
 async def test_routes_choose_the_site_and_no_route_is_a_404_of_ours() -> None:
-    routes = Routes((Policy(name="a", upstream="a", path=("/a/*",)), Policy(name="b", upstream="b", host=("b.example",))))
+    routes = Routes(
+        (Policy(name="a", upstream="a", path=("/a/*",)), Policy(name="b", upstream="b", host=("b.example",)))
+    )
     named = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
     async with serving(named + b"a") as a, serving(named + b"b") as b:
         urls = {"a": f"http://127.0.0.1:{a.port}", "b": f"http://127.0.0.1:{b.port}"}
@@ -352,7 +376,10 @@ async def test_routes_choose_the_site_and_no_route_is_a_404_of_ours() -> None:
             assert (await running.ask(get("/a/x"))).body == b"a"
             assert (await running.ask(b"GET / HTTP/1.1\r\nHost: B.example:80\r\n\r\n")).body == b"b"
             answer = await running.ask(get("/c"))
-            assert (answer.status, answer.all(b"proxy-status")) == (404, [b"saywhy; error=destination_not_found"])
+            assert (answer.status, answer.all(b"proxy-status")) == (
+                404,
+                [b"saywhy; error=destination_not_found"],
+            )
 
 
 @both_loops

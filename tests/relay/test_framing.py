@@ -50,7 +50,10 @@ def _run(framing: Framing, head: bytes, body: bytes, cuts: list[int], extra: byt
 
 
 @pytest.mark.parametrize("name", BODIES)
-@given(cuts=st.lists(st.integers(0, 200), max_size=12), extra=st.sampled_from([b"", b"\r\n", b"\r\n\r\n", b"0\r\n\r\n", NEXT]))
+@given(
+    cuts=st.lists(st.integers(0, 200), max_size=12),
+    extra=st.sampled_from([b"", b"\r\n", b"\r\n\r\n", b"0\r\n\r\n", NEXT]),
+)
 def test_a_message_ends_where_it_ends_however_it_is_cut(name: str, cuts: list[int], extra: bytes) -> None:
     head, body = BODIES[name]
     framing = response_framing()
@@ -85,7 +88,10 @@ def test_chunks_that_are_none_are_refused(body: bytes) -> None:
             framing.take(body[at : at + 1])
 
 
-@given(pieces=st.lists(st.binary(min_size=1, max_size=50), max_size=20), cuts=st.lists(st.integers(0, 1500), max_size=10))
+@given(
+    pieces=st.lists(st.binary(min_size=1, max_size=50), max_size=20),
+    cuts=st.lists(st.integers(0, 1500), max_size=10),
+)
 def test_dechunked_content_is_what_was_chunked(pieces: list[bytes], cuts: list[int]) -> None:
     wire = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
     edges = sorted({0, len(wire), *(cut % (len(wire) + 1) for cut in cuts)})

@@ -11,8 +11,14 @@ from loopback import CLOSE, RESET, Decider, Step, both_loops, get, listening, re
 
 AGENT = "Accept: application/json"
 PAGE = b"<html>" + b"x" * 500 + b"</html>"
-SIZED = b"HTTP/1.1 500 Oh Dear\r\nX-A: 1\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (len(PAGE), PAGE)
-CHUNKED = b"HTTP/1.1 500 Oh Dear\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n%x;e=1\r\n%b\r\n0\r\nT: 1\r\n\r\n" % (len(PAGE), PAGE)
+SIZED = b"HTTP/1.1 500 Oh Dear\r\nX-A: 1\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (
+    len(PAGE),
+    PAGE,
+)
+CHUNKED = (
+    b"HTTP/1.1 500 Oh Dear\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n%x;e=1\r\n%b\r\n0\r\nT: 1\r\n\r\n"
+    % (len(PAGE), PAGE)
+)
 
 HELD: dict[str, tuple[list[Step], bool]] = {
     # steps of the site, whether all of the page came
@@ -35,12 +41,19 @@ HELD: dict[str, tuple[list[Step], bool]] = {
 async def test_an_agents_error_is_read_and_answered_whole(name: str) -> None:
     steps, complete = HELD[name]
     decider = Decider()
-    async with serving(steps) as site, relaying(site.port, decider, deadlines={"idle_seconds": 0.3}) as running:
+    async with (
+        serving(steps) as site,
+        relaying(site.port, decider, deadlines={"idle_seconds": 0.3}) as running,
+    ):
         reader, writer = await running.open()
         for _ in range(2):
             writer.write(get("/", AGENT))
             answer = await read_answer(reader)
-            assert (answer.status, answer.complete, answer.head.split(b"\r\n")[0]) == (500, True, b"HTTP/1.1 500 Oh Dear")
+            assert (answer.status, answer.complete, answer.head.split(b"\r\n")[0]) == (
+                500,
+                True,
+                b"HTTP/1.1 500 Oh Dear",
+            )
             assert answer.all(b"content-length") == [str(len(answer.body)).encode()]
             assert (b'"complete": true' in answer.body) is complete
         writer.close()
@@ -91,7 +104,10 @@ PLANS: list[tuple[dict[str, Any], list[Step]]] = [
     ({"verdict": "pass", "limit": 0}, [SIZED]),
     ({"verdict": "annotate"}, [SIZED]),
     ({"verdict": "annotate", "limit": 100}, [CHUNKED[:300], 0.02, CHUNKED[300:]]),
-    ({"verdict": "annotate", "action": "peek", "successes": True}, [SIZED.replace(b"500 Oh Dear", b"200 OK")]),
+    (
+        {"verdict": "annotate", "action": "peek", "successes": True},
+        [SIZED.replace(b"500 Oh Dear", b"200 OK")],
+    ),
 ]
 
 
@@ -138,7 +154,11 @@ async def test_a_peek_ends_as_soon_as_enough_is_there() -> None:
 @both_loops
 async def test_the_rest_of_a_long_page_is_dropped_and_a_short_rest_keeps_the_connection() -> None:
     for rest, connections in ((10_000, 1), (1_000_000, 3)):
-        steps: list[Step] = [b"HTTP/1.1 500 X\r\nContent-Length: %d\r\n\r\n" % (200 + rest) + b"x" * 200, 0.02, b"y" * rest]
+        steps: list[Step] = [
+            b"HTTP/1.1 500 X\r\nContent-Length: %d\r\n\r\n" % (200 + rest) + b"x" * 200,
+            0.02,
+            b"y" * rest,
+        ]
         async with serving(steps) as site, relaying(site.port, Decider(limit=100)) as running:
             reader, writer = await running.open()
             for _ in range(3):

@@ -22,7 +22,11 @@ def _answer(ident: bytes, shape: int) -> tuple[list[bytes], bool]:
     """The segments of an answer tagged with `ident`, and whether the connection goes on after them."""
     body = b"<" + ident + b">" * (1 + shape % 7)
     sized = b"HTTP/1.1 200 OK\r\nX-Id: %b\r\nContent-Length: %d\r\n\r\n%b" % (ident, len(body), body)
-    chunked = b"HTTP/1.1 200 OK\r\nX-Id: %b\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (ident, len(body), body)
+    chunked = b"HTTP/1.1 200 OK\r\nX-Id: %b\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (
+        ident,
+        len(body),
+        body,
+    )
     if shape < 60:
         return [sized], True
     if shape < 75:
@@ -38,7 +42,10 @@ def _answer(ident: bytes, shape: int) -> tuple[list[bytes], bool]:
     if shape < 94:
         return [chunked + POISON], True
     if shape < 96:
-        return [b"HTTP/1.1 404 Not Found\r\nX-Id: %b\r\nContent-Length: %d\r\n\r\n%b" % (ident, len(body), body) + b"\r\n\r\n"], True
+        return [
+            b"HTTP/1.1 404 Not Found\r\nX-Id: %b\r\nContent-Length: %d\r\n\r\n%b" % (ident, len(body), body)
+            + b"\r\n\r\n"
+        ], True
     if shape < 98:
         return [b"HTTP/1.1 200 OK\r\nX-Id: %b\r\n\r\n%b" % (ident, body)], False
     if shape < 99:
@@ -64,7 +71,9 @@ class TaggingSite(asyncio.Protocol):
             if len(data) < end + 4 + length:
                 break
             ident = head[head.index(b"/") + 1 : head.index(b" HTTP")]
-            assert data[end + 4 : end + 4 + length] == ident[:length].ljust(length, b"."), "a body of another request"
+            assert data[end + 4 : end + 4 + length] == ident[:length].ljust(length, b"."), (
+                "a body of another request"
+            )
             data = data[end + 4 + length :]
             segments, goes_on = _answer(ident, int(ident.rpartition(b"-")[2]))
             if len(segments) < 2:
@@ -114,7 +123,12 @@ class PickyCaller(asyncio.Protocol):
         segment = b""
         for _ in range(burst):
             self.sent += 1
-            ident = b"%d.%d.%d-%d" % (self.number, self.random.getrandbits(24), self.sent, self.random.randrange(100))
+            ident = b"%d.%d.%d-%d" % (
+                self.number,
+                self.random.getrandbits(24),
+                self.sent,
+                self.random.randrange(100),
+            )
             self.expected.append(ident)
             if self.random.random() < 0.1:
                 body = ident[:8].ljust(8, b".")
@@ -190,7 +204,9 @@ async def _caller(number: int, port: int, tally: Tally) -> None:
     round_ = 0
     while tally.right < EXCHANGES:
         lost = asyncio.Event()
-        await loop.create_connection(lambda: PickyCaller(number + 1000 * round_, tally, lost), "127.0.0.1", port)  # noqa: B023
+        await loop.create_connection(
+            lambda: PickyCaller(number + 1000 * round_, tally, lost), "127.0.0.1", port
+        )  # noqa: B023
         await lost.wait()
         round_ += 1
 

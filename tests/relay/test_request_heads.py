@@ -73,7 +73,11 @@ async def test_refusals_say_so_echo_nothing_and_reach_no_site() -> None:
         wrong = {}
         for name, (data, status) in REFUSED.items():
             answer = await running.ask(data)
-            if answer.status != status or answer.body != b"failed\n" or answer.all(b"connection") != [b"close"]:
+            if (
+                answer.status != status
+                or answer.body != b"failed\n"
+                or answer.all(b"connection") != [b"close"]
+            ):
                 wrong[name] = answer
         assert wrong == {}
         assert site.got == []
@@ -116,10 +120,15 @@ async def test_absolute_form_becomes_origin_form_and_its_authority_the_host() ->
     async with serving(OK) as site, relaying(site.port) as running:
         for target in ABSOLUTE:
             await running.ask(b"GET " + target + b" HTTP/1.1\r\nX: 1\r\nConnection: close\r\n" + H + END)
-            await running.ask(b"GET " + target + b" HTTP/1.0\r\nConnection: x-gone\r\nX-Gone: 1\r\nX: 1\r\n" + END)
+            await running.ask(
+                b"GET " + target + b" HTTP/1.0\r\nConnection: x-gone\r\nX-Gone: 1\r\nX: 1\r\n" + END
+            )
         seen = [(got.target, *got.all(b"host")) for got in site.got]
         assert seen == [pair for pair in ABSOLUTE.values() for _ in (1, 2)]
-        assert all(got.all(b"x") == [b"1"] and not got.all(b"x-gone") and not got.all(b"connection") for got in site.got)
+        assert all(
+            got.all(b"x") == [b"1"] and not got.all(b"x-gone") and not got.all(b"connection")
+            for got in site.got
+        )
         await running.ask(b"OPTIONS http://abs.example HTTP/1.1\r\n" + H + END, "OPTIONS")
         assert site.got[-1].target == b"*"
 
@@ -144,14 +153,26 @@ async def test_fields_of_one_hop_go_and_every_other_line_passes_as_it_came() -> 
         assert (await running.ask(get("/", *mixed))).status == 200
         lines = site.got[0].lines
         ours = [b"X-Forwarded-For: 127.0.0.1", b"X-Forwarded-Proto: http", b"X-Forwarded-Host: t.example"]
-        assert list(lines[: 1 + len(STAYS)]) == [b"Host: t.example", *(line.encode("latin-1") for line in STAYS)]
+        assert list(lines[: 1 + len(STAYS)]) == [
+            b"Host: t.example",
+            *(line.encode("latin-1") for line in STAYS),
+        ]
         assert list(lines[1 + len(STAYS) : 4 + len(STAYS)]) == ours
         assert len(lines) == len(STAYS) + 6  # and a request id, and CDN-Loop
 
 
 @both_loops
 async def test_connection_takes_nothing_away_that_others_rely_on() -> None:
-    protected = ["Host", "Authorization", "Cookie", "Content-Length", "Content-Type", "Via", "X-Forwarded-For", "Signature-Input"]
+    protected = [
+        "Host",
+        "Authorization",
+        "Cookie",
+        "Content-Length",
+        "Content-Type",
+        "Via",
+        "X-Forwarded-For",
+        "Signature-Input",
+    ]
     async with serving(OK) as site, relaying(site.port) as running:
         fields = [
             "Connection: " + ", ".join(protected),
@@ -179,7 +200,11 @@ FORWARDED_TABLE = [
     (
         {"trusted_proxies": ["127.0.0.1"]},
         ["Forwarded: for=6.6.6.6"],
-        {b"forwarded": [b"for=6.6.6.6"], b"x-forwarded-for": [b"127.0.0.1"], b"x-forwarded-host": [b"t.example"]},
+        {
+            b"forwarded": [b"for=6.6.6.6"],
+            b"x-forwarded-for": [b"127.0.0.1"],
+            b"x-forwarded-host": [b"t.example"],
+        },
     ),
     ({"trusted_proxies": ["10.0.0.0/8"]}, ["X-Forwarded-For: 6.6.6.6"], {b"x-forwarded-for": [b"127.0.0.1"]}),
     (
@@ -206,11 +231,17 @@ async def test_what_the_site_is_told_of_the_caller(case: int) -> None:
 
 
 @both_loops
-async def test_the_first_discarded_field_is_a_warning_and_only_the_first(caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_first_discarded_field_is_a_warning_and_only_the_first(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async with serving(OK) as site, relaying(site.port) as running:
         for _ in range(3):
             await running.ask(get("/", "X-Forwarded-Proto: https"))
-        assert [record.message.count("trusted_proxies") for record in caplog.records if record.name == "saywhy.relay"] == [1]
+        assert [
+            record.message.count("trusted_proxies")
+            for record in caplog.records
+            if record.name == "saywhy.relay"
+        ] == [1]
 
 
 @both_loops
@@ -252,7 +283,10 @@ async def test_te_trailers_is_said_again_for_our_own_hop() -> None:
     async with serving(OK) as site, relaying(site.port) as running:
         await running.ask(get("/", "TE: trailers, deflate", "Connection: TE"))
         await running.ask(get("/", "TE: gzip", "Connection: TE"))
-        assert [(got.all(b"te"), got.all(b"connection")) for got in site.got] == [([b"trailers"], [b"TE"]), ([], [])]
+        assert [(got.all(b"te"), got.all(b"connection")) for got in site.got] == [
+            ([b"trailers"], [b"TE"]),
+            ([], []),
+        ]
 
 
 @both_loops
@@ -274,7 +308,12 @@ async def test_traceparent_is_recorded_when_it_is_one_line_of_sane_length() -> N
         first, second, third = running.outcomes
         assert (first.traceparent, second.traceparent, len(third.request_id)) == (trace, "", 128)
         assert (first.method, first.host, first.path, first.upstream) == ("GET", "t.example", "/p", "default")
-        assert (first.original_status, first.sent_status, first.verdict, first.failure) == (200, 200, None, "")
+        assert (first.original_status, first.sent_status, first.verdict, first.failure) == (
+            200,
+            200,
+            None,
+            "",
+        )
 
 
 def test_a_got_request_is_what_the_tests_think() -> None:

@@ -72,7 +72,9 @@ async def test_answers_pass(name: str) -> None:
             answer = await running.ask(get())
             assert (answer.status, answer.body, answer.complete) == (status, body, True)
             assert line in answer.head.split(LF)
-            assert not {b"keep-alive", b"x-hop", b"upgrade"} & {x.partition(b":")[0].lower() for x in answer.head.split(LF)}
+            assert not {b"keep-alive", b"x-hop", b"upgrade"} & {
+                x.partition(b":")[0].lower() for x in answer.head.split(LF)
+            }
         assert answer.all(b"content-length") != [b"2"] or status != 204
         kept = CLOSE not in steps
         assert site.connections == (1 if kept else 2)
@@ -145,7 +147,10 @@ async def test_expect_is_the_sites_to_answer() -> None:
 
 UPLOADS = {
     "a length": (["Content-Length: 11"], [b"hello", b" ", b"world"]),
-    "chunks": (["Transfer-Encoding: chunked"], [b"5\r\nhello\r\n", b"6;x\r\n wor", b"ld\r\n0\r\nT: 1\r", b"\n\r\n"]),
+    "chunks": (
+        ["Transfer-Encoding: chunked"],
+        [b"5\r\nhello\r\n", b"6;x\r\n wor", b"ld\r\n0\r\nT: 1\r", b"\n\r\n"],
+    ),
     "no content": (["Content-Length: 0"], [b""]),
 }
 
@@ -196,7 +201,11 @@ async def test_a_caller_of_http_1_0_gets_the_bare_content() -> None:
     ]
     async with serving(steps) as site, relaying(site.port) as running:
         answer = await running.ask(get(version="HTTP/1.0"))
-        assert (answer.body, answer.all(b"transfer-encoding"), answer.all(b"trailer")) == (b"hello wo", [], [])
+        assert (answer.body, answer.all(b"transfer-encoding"), answer.all(b"trailer")) == (
+            b"hello wo",
+            [],
+            [],
+        )
         assert answer.all(b"connection") == [b"close"]
         await running.ask(get())
         assert site.connections == 1
@@ -224,7 +233,9 @@ async def test_pipelined_requests_are_answered_in_order_and_one_at_a_time() -> N
 
 @both_loops
 async def test_events_arrive_one_by_one() -> None:
-    steps: list[Step] = [b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"]
+    steps: list[Step] = [
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    ]
     for number in range(4):
         steps += [b"9\r\ndata: %d\n\n\r\n" % number, 0.1]
     async with serving([*steps, b"0\r\n\r\n"]) as site, relaying(site.port) as running:

@@ -84,10 +84,14 @@ async def test_without_a_101_the_connection_goes_on_as_http() -> None:
 @both_loops
 async def test_h2c_is_not_asked_for() -> None:
     async with serving(OK) as site, relaying(site.port) as running:
-        await running.ask(get("/", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMA"))
+        await running.ask(
+            get("/", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMA")
+        )
         await running.ask(get("/", "Upgrade: chat/1"))
         await running.ask(get("/", *UPGRADE, version="HTTP/1.0"))
-        assert [got.all(b"upgrade") + got.all(b"http2-settings") + got.all(b"connection") for got in site.got] == [[]] * 3
+        assert [
+            got.all(b"upgrade") + got.all(b"http2-settings") + got.all(b"connection") for got in site.got
+        ] == [[]] * 3
 
 
 @both_loops

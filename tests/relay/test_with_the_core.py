@@ -13,8 +13,15 @@ from saywhy.core.scrub import Scrubber
 from saywhy.edge.packs import shipped_rules
 
 PAGE = b"<html><head><title>503 - down for repair</title></head><body>Back soon.</body></html>"
-DOWN = b"HTTP/1.1 503 Down\r\nContent-Type: text/html\r\nRetry-After: 7\r\nX-Mine: 1\r\nContent-Length: %d\r\n\r\n%b" % (len(PAGE), PAGE)
-BROWSER = ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
+DOWN = (
+    b"HTTP/1.1 503 Down\r\nContent-Type: text/html\r\nRetry-After: 7\r\nX-Mine: 1\r\nContent-Length: %d\r\n\r\n%b"
+    % (len(PAGE), PAGE)
+)
+BROWSER = [
+    "Accept: text/html,application/xhtml+xml,*/*;q=0.8",
+    "Sec-Fetch-Mode: navigate",
+    "Sec-Fetch-Dest: document",
+]
 AGENT = "Accept: application/json"
 
 
@@ -34,7 +41,10 @@ async def test_each_gets_an_error_in_its_own_form() -> None:
             assert await reader.readexactly(len(DOWN)) == DOWN
             writer.write(get("/down", AGENT))
             envelope = await read_answer(reader)
-            assert (envelope.status, envelope.all(b"content-length")) == (503, [str(len(envelope.body)).encode()])
+            assert (envelope.status, envelope.all(b"content-length")) == (
+                503,
+                [str(len(envelope.body)).encode()],
+            )
             error = json.loads(envelope.body)["error"]
             assert (error["code"], error["retry_after"]) == ("temporarily_unavailable", 7)
             writer.write(get("/fine", AGENT))

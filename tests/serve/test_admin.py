@@ -74,15 +74,33 @@ async def test_a_link_never_reloads(admin: TestClient[Any, Any], process: Proces
     assert process.asked == []
 
 
-@pytest.mark.parametrize(("accept", "media"), [("*/*", "text/plain"), ("application/openmetrics-text; version=1.0.0", "application/openmetrics-text")])
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [("*/*", "text/plain"), ("application/openmetrics-text; version=1.0.0", "application/openmetrics-text")],
+)
 async def test_metrics(admin: TestClient[Any, Any], accept: str, media: str) -> None:
     answer = await admin.get("/metrics", headers={"Accept": accept})
     assert answer.content_type == media
     assert "saywhy_build_info{" in await answer.text()
 
 
-@pytest.mark.parametrize("path", ["/", "/-/nothing", "/-/healthy/../x"])
-async def test_anything_else_is_a_plain_404(admin: TestClient[Any, Any], path: str) -> None:
+async def test_the_front_page_names_every_path(admin: TestClient[Any, Any], process: Process) -> None:
+    answer = await admin.get("/")
+    assert answer.status == 200
+    routes = {
+        (one.method, one.resource.canonical)
+        for one in admin_application(process).router.routes()
+        if one.resource
+    }
+    named = {tuple(line.split()[:2]) for line in (await answer.text()).splitlines()[1:]}
+    assert named == {(method, path) for method, path in routes if method != "HEAD" and path != "/"}
+
+
+@pytest.mark.parametrize("path", ["/metric", "/-/nothing", "/-/healthy/../x"])
+async def test_anything_else_is_a_404_that_names_what_there_is(
+    admin: TestClient[Any, Any], path: str
+) -> None:
     answer = await admin.get(path)
-    assert (answer.status, await answer.text()) == (404, "404 Not Found\n")
+    assert answer.status == 404
+    assert (await answer.text()).startswith("404 Not Found\n\nsaywhy, ")
     assert answer.headers["Cache-Control"] == "no-store"

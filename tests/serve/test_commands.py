@@ -40,10 +40,25 @@ def written(folder: Path, text: str) -> Path:
 GOOD = "upstreams: {default: 'http://127.0.0.1:3000'}\nrules: {folders: [rules], shipped: false}\n"
 CASES = [
     # text, strict, exit code, words
-    (GOOD, False, 0, ["warning: ", "rule cold-oven: has no example", "has no look-alike", "Nothing that serve would refuse"]),
+    (
+        GOOD,
+        False,
+        0,
+        [
+            "warning: ",
+            "rule cold-oven: has no example",
+            "has no look-alike",
+            "Nothing that serve would refuse",
+        ],
+    ),
     (GOOD, True, 1, ["rules.yaml:4: rule cold-oven: has no example"]),
     (GOOD.replace("default", "a b"), False, 1, ["saywhy.yaml:1", "'a b' cannot be an upstream's name"]),
-    (GOOD.replace("folders", "foldrs"), False, 1, ["saywhy.yaml:2: rules.foldrs is not a setting; did you mean folders?"]),
+    (
+        GOOD.replace("folders", "foldrs"),
+        False,
+        1,
+        ["saywhy.yaml:2: rules.foldrs is not a setting; did you mean folders?"],
+    ),
     (GOOD.replace("[rules]", "[nowhere]"), False, 1, ["error: ", "nowhere", "no such folder"]),
     ("rules: {shipped: false, folders: [rules]}\n", False, 0, ["warning: upstreams: there is no site"]),
     ("rules: [\n", False, 1, ["saywhy.yaml:", "is not YAML here"]),
@@ -51,7 +66,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "strict", "code", "words"), CASES)
-def test_check(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, strict: bool, code: int, words: list[str]) -> None:
+def test_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, strict: bool, code: int, words: list[str]
+) -> None:
     file = written(tmp_path, text)
     assert run(["check", str(file), *(["--strict"] if strict else [])]) == code
     shown = capsys.readouterr()
@@ -73,11 +90,78 @@ def test_check_takes_a_folder_of_rules_alone(tmp_path: Path, capsys: pytest.Capt
     assert json.loads(shown.err)["error"]["message"] == finding["message"]
 
 
-def test_check_effective(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_takes_the_file_of_a_pack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path, GOOD)
+    pack = tmp_path / "rules/bakery/rules.yaml"
+    assert run(["check", str(pack)]) == 0
+    assert "rules.yaml:4: rule cold-oven: has no example" in capsys.readouterr().out
+    pack.write_text("rules: [\n")
+    assert run(["check", str(pack)]) == 1
+    assert f"{pack}:2: is not YAML here" in capsys.readouterr().out
+    other = tmp_path / "bakery.yaml"
+    other.write_text(PACK)
+    assert run(["check", str(other)]) == 2
+    assert (
+        "bakery.yaml: is a rule pack; call it rules.yaml, in a folder with the pack's name."
+        in capsys.readouterr().err
+    )
+    settings = tmp_path / "rules.yaml"
+    settings.write_text(GOOD.replace("folders", "foldrs"))
+    assert run(["check", str(settings)]) == 1
+    assert "rules.foldrs is not a setting" in capsys.readouterr().out
+
+
+def test_check_names_an_envelope_that_is_out_of_date(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path, GOOD)
+    rules, examples = tmp_path / "rules", tmp_path / "rules/bakery/examples"
+    examples.mkdir()
+    page = "HTTP/1.1 404 Not Found\nContent-Type: text/html\n\n<h1>{}</h1>"
+    (examples / "cold-oven.http").write_text(page.format("The oven is cold"))
+    (examples / "look-alike-cold-oven.http").write_text("# Warm.\n" + page.format("The oven is warm"))
+    assert run(["test", str(rules), "--update"]) == 0
+    assert run(["check", str(rules), "--strict"]) == 0
+    capsys.readouterr()
+    (rules / "bakery/rules.yaml").write_text(PACK.replace("temporarily_unavailable", "out_of_stock"))
+    assert run(["check", str(rules)]) == 0
+    assert run(["check", str(rules), "--strict"]) == 1
+    shown = capsys.readouterr().out
+    assert (
+        f"warning: {examples}/cold-oven.json: is not what the rules give now; `saywhy test {rules}`" in shown
+    )
+    (examples / "look-alike-cold-oven.http").write_text(page.format("The oven is warm"))
+    assert run(["check", str(rules), "--strict"]) == 1
+    assert "look-alike-cold-oven.http:1: does not say why it is here" in capsys.readouterr().out
+
+
+def test_check_doubts_names_that_are_nearly_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAYWHY_LISTEN", ":80")
+    assert run(["check", str(written(tmp_path, GOOD))]) == 0
+    assert (
+        "warning: SAYWHY_LISTEN: is not read, it has single underscores; write SAYWHY__LISTEN."
+        in capsys.readouterr().out
+    )
+    assert run(["rules", "captcha"]) == 0
+    shown = capsys.readouterr()
+    assert (
+        shown.err == "warning: SAYWHY_LISTEN: is not read, it has single underscores; write SAYWHY__LISTEN.\n"
+    )
+    assert run(["rules", "captcha", "--json"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_check_effective(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = written(tmp_path, GOOD)
     monkeypatch.setenv("SAYWHY__ADMIN", "off")
     assert run(["check", str(file), "--effective", "--json"]) == 0
-    known = {row["key"]: (row["value"], row["origin"]) for row in json.loads(capsys.readouterr().out)["settings"]}
+    known = {
+        row["key"]: (row["value"], row["origin"]) for row in json.loads(capsys.readouterr().out)["settings"]
+    }
     assert known["admin"] == ("", "SAYWHY__ADMIN")
     assert known["upstreams.default.url"] == ("http://127.0.0.1:3000", f"{file}:1")
     assert known["rules.shipped"] == (False, f"{file}:2")
@@ -119,7 +203,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_light_commands_do_not_load_the_proxy() -> None:
     """healthcheck runs every few seconds in a container: it must not import the relay, the rules or the core."""
     program = "import sys; from saywhy.cli import run; run(['healthcheck', '--admin', '127.0.0.1:1']); print(sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=30
+    )
     loaded = done.stdout
     for module in ("uvloop", "aiohttp", "lxml", "re2", "saywhy.relay", "saywhy.core.rules"):
         assert f"'{module}'" not in loaded, module

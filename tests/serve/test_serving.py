@@ -16,8 +16,10 @@ import pytest
 from stage.callers import CURL, agent, request
 from stage.processes import free_port
 from stage.scripted import Answer, ScriptedSite, page
-from stage.serving import PROGRAM, Saywhy, run, serving, wait_until
+from stage.serving import PROGRAM, Saywhy, environment, run, serving, wait_until
 from stage.wire import ask
+
+from saywhy.serve.sockets import UnixSockets
 
 PROBLEM = agent("application/problem+json")
 RULES = """
@@ -52,7 +54,9 @@ def events(proxy: Saywhy) -> list[dict[str, Any]]:
     return [line for line in proxy.log() if "event" in line]
 
 
-def test_changed_content_is_noticed_and_a_broken_file_is_said_once(tmp_path: Path, bakery: ScriptedSite) -> None:
+def test_changed_content_is_noticed_and_a_broken_file_is_said_once(
+    tmp_path: Path, bakery: ScriptedSite
+) -> None:
     pack = tmp_path / "rules/bakery"
     pack.mkdir(parents=True)
     (pack / "rules.yaml").write_text(RULES % "conflict")
@@ -64,7 +68,7 @@ def test_changed_content_is_noticed_and_a_broken_file_is_said_once(tmp_path: Pat
         assert proxy.get("/metrics")[1].split("saywhy_config_info{hash=")[1][:20] != first
         (pack / "rules.yaml").write_text("pack: [")
         assert wait_until(lambda: proxy.metric("saywhy_config_last_reload_successful") == 0)
-        time.sleep(4.5)  # two more looks at the same broken file
+        time.sleep(2.5)  # one more look at the same broken file
         assert code(proxy) == "needs_human"
         refused = [event for event in events(proxy) if event["event"].startswith("reload refused")]
         assert len(refused) == 1
@@ -72,7 +76,9 @@ def test_changed_content_is_noticed_and_a_broken_file_is_said_once(tmp_path: Pat
         assert f"{pack}/rules.yaml" in refused[0]["problems"][0]
 
 
-def test_a_reload_moves_to_another_site_and_says_what_needs_a_restart(tmp_path: Path, bakery: ScriptedSite) -> None:
+def test_a_reload_moves_to_another_site_and_says_what_needs_a_restart(
+    tmp_path: Path, bakery: ScriptedSite
+) -> None:
     file = tmp_path / "saywhy.yaml"
     text = "upstreams: {{default: 'http://127.0.0.1:{}'}}\nlisten: 127.0.0.1:{}\nadmin: 127.0.0.1:0\n"
     file.write_text(text.format(bakery.port, 0))
@@ -112,7 +118,10 @@ def test_unix_sockets_on_both_ports_and_a_greeting_for_people(tmp_path: Path, ba
         try:
             assert process.stderr is not None
             greeting = process.stderr.readline()
-            assert f"listens on unix:{shop} before http://127.0.0.1:{bakery.port}; health and metrics on unix:{admin}." in greeting
+            assert (
+                f"listens on unix:{shop} before http://127.0.0.1:{bakery.port}; health and metrics on unix:{admin}."
+                in greeting
+            )
             assert b"Welcome" in ask_unix(shop, "/")
             assert ask_unix(admin, "/-/ready").startswith(b"HTTP/1.1 200")
             probe = run("healthcheck", "--ready", "--admin", f"unix:{admin}")
@@ -121,12 +130,77 @@ def test_unix_sockets_on_both_ports_and_a_greeting_for_people(tmp_path: Path, ba
             process.send_signal(signal.SIGTERM)
             process.wait(10)
     assert process.returncode == 0
+    assert not shop.exists()
+    assert not admin.exists()
+
+
+def test_a_socket_file_of_somebody_else_stays(tmp_path: Path) -> None:
+    path = tmp_path / "shop.sock"
+    files = UnixSockets()
+    with socket.socket(socket.AF_UNIX) as first:
+        first.bind(str(path))
+        files.remember(str(path))
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as second:
+            second.bind(str(path))
+            files.remove()
+            assert path.exists()
+            files.remember(str(path))
+            files.remove()
+            assert not path.exists()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_reason_to_fall(
+    tmp_path: Path, bakery: ScriptedSite, closed: str
+) -> None:
+    admin = tmp_path / "admin.sock"
+    line = f"exec {PROGRAM} serve --upstream http://127.0.0.1:{bakery.port} --listen 127.0.0.1:0 --admin unix:{admin} {closed}"
+    env = environment({"SAYWHY_DEADLINES__DRAIN_SECONDS": "0"})
+    with subprocess.Popen(
+        ["bash", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+    ) as process:
+        assert wait_until(
+            lambda: admin.exists() and ask_unix(admin, "/-/ready").startswith(b"HTTP/1.1 200"), 20
+        )
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=20)
+    assert process.returncode == 0, said
+    assert "Assertion" not in said
+
+
+def test_what_libraries_log_is_an_event_like_the_others(tmp_path: Path, bakery: ScriptedSite) -> None:
+    with serving(bakery.port, tmp_path, env={"SAYWHY_LOG_LEVEL": "error"}) as proxy:
+        (doubt,) = [event for event in events(proxy) if event["level"] == "warning"]
+        assert (
+            doubt["event"]
+            == "SAYWHY_LOG_LEVEL: is not read, it has single underscores; write SAYWHY_LOG__LEVEL."
+        )
+        ask(proxy.port, request(proxy.port, "/bread", CURL, fields=[("X-Forwarded-For", "192.0.2.7")]))
+        assert wait_until(lambda: len([event for event in events(proxy) if event["level"] == "warning"]) == 2)
+        assert "trusted_proxies" in events(proxy)[-1]["event"]
+
+
+def test_several_mistakes_are_a_line_each_and_findings(tmp_path: Path) -> None:
+    file = tmp_path / "saywhy.yaml"
+    file.write_text("listen: here\nadmin: there\nlimts: {}\nupstreams: {default: shop}\n")
+    done = run("serve", "--config", file)
+    assert done.returncode == 2
+    assert [line.partition(": ")[::2][1].partition(": ")[0] for line in done.stderr.splitlines()] == [
+        f"{file}:{line}" for line in (1, 2, 3, 4)
+    ]
+    assert all(line.startswith("error: ") for line in done.stderr.splitlines())
+    answer = json.loads(run("serve", "--config", file, "--json").stderr)
+    assert answer["findings"] == [line.removeprefix("error: ") for line in done.stderr.splitlines()]
+    assert answer["error"]["message"] == answer["findings"][0]
 
 
 def test_healthcheck(tmp_path: Path, bakery: ScriptedSite) -> None:
     with serving(bakery.port, tmp_path) as proxy:
         assert run("healthcheck", "--admin", f":{proxy.admin}").returncode == 0
-        by_environment = run("healthcheck", "--ready", "--json", env={"SAYWHY__ADMIN": f"127.0.0.1:{proxy.admin}"})
+        by_environment = run(
+            "healthcheck", "--ready", "--json", env={"SAYWHY__ADMIN": f"127.0.0.1:{proxy.admin}"}
+        )
         assert json.loads(by_environment.stdout) == {"ok": True, "status": 200, "said": "Ready."}
     nobody = run("healthcheck", "--admin", f"127.0.0.1:{free_port()}", "--json")
     assert nobody.returncode == 1
@@ -162,7 +236,12 @@ ENDINGS = [
 
 @pytest.mark.parametrize(("drain", "shutdown", "signals", "seconds"), ENDINGS)
 def test_an_exchange_that_never_ends(
-    tmp_path: Path, bakery: ScriptedSite, drain: str, shutdown: str, signals: list[signal.Signals], seconds: float
+    tmp_path: Path,
+    bakery: ScriptedSite,
+    drain: str,
+    shutdown: str,
+    signals: list[signal.Signals],
+    seconds: float,
 ) -> None:
     env = {"SAYWHY_DEADLINES__DRAIN_SECONDS": drain, "SAYWHY_DEADLINES__SHUTDOWN_SECONDS": shutdown}
     with serving(bakery.port, tmp_path, env=env) as proxy:

@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from saywhy.cli.output import Failure, report_failure
+from saywhy.cli.streams import let_go, nowhere_to_write, open_closed
+from saywhy.cli.usage import sentence
 
 if TYPE_CHECKING:
     import typer
@@ -51,7 +53,11 @@ COMMANDS = (
 ABOUT = "A reverse proxy that turns a site's error pages into structured errors for AI agents. Browsers notice nothing."
 EPILOG = """Every command explains itself: saywhy COMMAND --help.
 Exit codes: 0 ok, 1 findings or failure, 2 usage or settings.
-With --json results are JSON, and a failure is one JSON line on standard error."""
+With --json results are JSON, and a failure is one JSON line on standard error.
+Words that the shell completes: saywhy --install-completion."""
+
+COMPLETING = "_SAYWHY_COMPLETE"
+"""Set by the shell that wants to know how a line may go on; COMP_WORDS then holds the line (bash, zsh, fish)."""
 
 
 def front_page(*, colour: bool) -> str:
@@ -87,21 +93,26 @@ def build(named: str | None) -> typer.Typer:
     """The application with the command `named` in full and the others as lines of the help."""
     import typer
 
+    from saywhy.cli.help import PlainCommand
+
     app = typer.Typer(
         name="saywhy",
-        add_completion=False,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
+        # Help in plain lines: in a pipe a drawn box is padding, and flags get the words of their types.
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
     for row in COMMANDS:
         function = _load(row.name) if row.name == named else _stand_in(row)
         summary = None if row.name == named else row.summary
-        app.command(row.name, help=summary, short_help=row.summary, rich_help_panel=row.panel)(function)
+        app.command(row.name, cls=PlainCommand, help=summary, short_help=row.summary)(function)
     return app
 
 
 def run(argv: Sequence[str]) -> int:
     """Run one command line (without the program's name) and give its exit code."""
+    if os.environ.get(COMPLETING):
+        return _complete()
     if not argv or argv[0] in ("--help", "-h", "help"):
         print(front_page(colour=sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
         return 0
@@ -112,26 +123,38 @@ def run(argv: Sequence[str]) -> int:
     named = next((word for word in argv if not word.startswith("-")), None)
     as_json = "--json" in argv
     try:
-        answer = build(named)(list(argv), prog_name="saywhy", standalone_mode=False)
+        # Not by calling the application: typer would make exit code 1 of a reader that went away.
+        command = typer.main.get_command(build(named))
+        with command.make_context("saywhy", list(argv)) as context:
+            answer = command.invoke(context)
     except Failure as failure:
         return report_failure(named, failure, as_json=as_json)
+    except typer.Exit as left:  # --help, which is done
+        return left.exit_code
     except typer.TyperException as usage:
         remedy = (
             f" See `saywhy {named} --help`."
             if named in {row.name for row in COMMANDS}
             else " See `saywhy --help`."
         )
-        said = usage.format_message().strip()
-        said = said if said.endswith((".", "?", "!")) else f"{said}."
+        said = sentence(usage.format_message())
         return report_failure(named, Failure(said + remedy, exit_code=usage.exit_code), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except BrokenPipeError:
-        # The reader (head, less) has what it wanted. Standard output is beyond use: nothing may be flushed to it.
-        sys.stdout = None
-        return 1
+        raise
     except Exception as wrong:  # the last resort: a sentence, never a traceback
         return report_failure(named, _unexpected(wrong), as_json=as_json)
+    return answer if isinstance(answer, int) else 0
+
+
+def _complete() -> int:
+    """Answer the shell: typer does, with the command in full whose options are asked for."""
+    words = os.environ.get("COMP_WORDS", os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()[1:]
+    names = {row.name for row in COMMANDS}
+    answer = build(next((word for word in words if word in names), None))(
+        [], prog_name="saywhy", standalone_mode=False
+    )
     return answer if isinstance(answer, int) else 0
 
 
@@ -150,4 +173,16 @@ def _unexpected(wrong: Exception) -> Failure:
 
 def main() -> None:
     """The entry point `saywhy`."""
-    sys.exit(run(sys.argv[1:]))
+    words, closed = sys.argv[1:], open_closed()
+    if nowhere_to_write(words, closed):
+        nowhere = Failure(
+            "Standard output is closed, so there is nowhere to write; give it a file or a pipe.", exit_code=1
+        )
+        sys.exit(report_failure(None, nowhere, as_json="--json" in words))
+    try:
+        code = run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        let_go()
+        code = 0
+    sys.exit(code)

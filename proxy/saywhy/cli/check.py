@@ -24,22 +24,37 @@ class Finding(NamedTuple):
 
 
 def check(
-    path: Annotated[Path | None, typer.Argument(metavar="[PATH]", help="A settings file, or a folder of rule packs; nothing: the environment and the shipped rules.", show_default=False)] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings are findings too: rules without example or look-alike, rules that can never win, a proxy without a site.")] = False,
-    effective: Annotated[bool, typer.Option("--effective", help="Print every setting in force and where it was written.")] = False,
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="PATH",
+            help="A settings file, a folder of rule packs or a pack's rules.yaml; nothing: the environment and the shipped rules.",
+            show_default=False,
+        ),
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Warnings are findings too: rules without example or look-alike, rules that can never win, envelopes that are out of date, a proxy without a site.",
+        ),
+    ] = False,
+    effective: Annotated[
+        bool, typer.Option("--effective", help="Print every setting in force and where it was written.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> int:
     """Settings and rule files: every mistake with file, line, key and remedy. Exit code 0 says that serve would take them.
 
-    [bold]Before a deployment[/bold], with the environment it will have:
+    Before a deployment, with the environment it will have:
 
         saywhy check saywhy.yaml --strict
 
-    [bold]Who set that?[/bold] The merged settings, each with its origin:
+    Who set that? The merged settings, each with its origin:
 
         saywhy check saywhy.yaml --effective
 
-    [bold]While writing rules[/bold]:
+    While writing rules:
 
         saywhy check ./my-rules
     """
@@ -48,15 +63,44 @@ def check(
     try:
         loaded = _read(path)
     except SettingsError as wrong:
-        return _report([Finding("error", str(problem)) for problem in wrong.problems], None, strict=strict, effective=False, as_json=as_json)
-    findings = list(_findings(loaded, only_rules=path is not None and path.is_dir()))
+        return _report(
+            [Finding("error", str(problem)) for problem in wrong.problems],
+            None,
+            strict=strict,
+            effective=False,
+            as_json=as_json,
+        )
+    findings = list(_findings(loaded, only_rules=path is not None and (path.is_dir() or _is_pack(path))))
     return _report(findings, loaded, strict=strict, effective=effective, as_json=as_json)
 
 
 def _read(path: Path | None) -> Loaded:
-    if path is not None and path.is_dir():
-        return load(environ={}, flags={("rules", "folders"): ("PATH", [path]), ("rules", "shipped"): ("PATH", False)})
+    if path is not None and (path.is_dir() or _is_pack(path)):
+        folder = path if path.is_dir() else path.parent
+        return load(
+            environ={},
+            flags={("rules", "folders"): ("PATH", [folder]), ("rules", "shipped"): ("PATH", False)},
+        )
     return load(path)
+
+
+def _is_pack(path: Path) -> bool:
+    """Whether `path` is the file of a rule pack, which says `pack` where settings have their sections."""
+    from saywhy.edge.documents import DocumentError, read_document
+    from saywhy.edge.packs import FILE
+
+    try:
+        value = read_document(path).value
+    except DocumentError:
+        return path.name == FILE  # whoever reads it as what it is called says what is wrong
+    keys = set(value) if isinstance(value, dict) else set()
+    if path.name == FILE:
+        return not keys & (set(Settings.model_fields) - {"rules"})
+    if "pack" in keys:
+        raise Failure(
+            f"{path}: is a rule pack; call it {FILE}, in a folder with the pack's name.", field="PATH"
+        )
+    return False
 
 
 def _findings(loaded: Loaded, *, only_rules: bool) -> Iterator[Finding]:
@@ -66,36 +110,59 @@ def _findings(loaded: Loaded, *, only_rules: bool) -> Iterator[Finding]:
     from saywhy.edge.packs import ExampleError, RuleErrors, read_packs, shipped_rules
 
     settings: Settings = loaded.settings
+    yield from (Finding("warning", str(one)) for one in loaded.doubts)
     try:
-        assemble(settings)
+        assemble(settings, loaded.origins)
         packs = read_packs(rule_folders(settings))
     except (SettingsError, RuleErrors) as wrong:
         yield from (Finding("error", line) for line in str(wrong).splitlines())
         return
     yield from (Finding("warning", str(one)) for one in eclipsed(packs))
-    for folder in settings.rules.folders if not settings.rules.shipped else (*settings.rules.folders, shipped_rules()):
+    for folder in (
+        settings.rules.folders if not settings.rules.shipped else (*settings.rules.folders, shipped_rules())
+    ):
         try:
             yield from (Finding("warning", line) for line in unproven(folder))
         except ExampleError as unreadable:
             yield Finding("error", str(unreadable))
+    yield from (Finding("warning", line) for folder in settings.rules.folders for line in _stale(folder))
     if not settings.upstreams and not only_rules:
-        yield Finding("warning", "upstreams: there is no site to stand in front of; serve will want --upstream URL.")
+        yield Finding(
+            "warning", "upstreams: there is no site to stand in front of; serve will want --upstream URL."
+        )
 
 
-def _report(findings: list[Finding], loaded: Loaded | None, *, strict: bool, effective: bool, as_json: bool) -> int:
+def _stale(folder: Path) -> Iterator[str]:
+    """The expected envelopes in `folder` that are not what its rules give now: what `saywhy test` fails on."""
+    from saywhy.cli.proofs import prove
+    from saywhy.edge.packs import examples, load_rulebook
+
+    for proof in prove(load_rulebook([folder]), examples(folder)):
+        if proof.fixable and not proof.ok and proof.example.expected is not None:
+            path = proof.example.expected_path
+            yield f"{path}: is not what the rules give now; `saywhy test {folder}` shows the difference, --update writes it."
+
+
+def _report(
+    findings: list[Finding], loaded: Loaded | None, *, strict: bool, effective: bool, as_json: bool
+) -> int:
     errors = [one for one in findings if strict or one.weight == "error"]
     rows = list(loaded.effective()) if loaded is not None and effective else []
     if as_json:
         result: dict[str, Any] = {"ok": not errors, "findings": [one._asdict() for one in findings]}
         if effective:
-            result["settings"] = [{"key": key, "value": value, "origin": origin} for key, value, origin in rows]
+            result["settings"] = [
+                {"key": key, "value": value, "origin": origin} for key, value, origin in rows
+            ]
         emit(result)
         if errors:
             first = Failure(errors[0].message, exit_code=1)
             print(failure_line("check", first), file=sys.stderr)
     else:
         if rows:
-            table(("setting", "value", "origin"), [(key, _shown(value), origin) for key, value, origin in rows])
+            table(
+                ("setting", "value", "origin"), [(key, _shown(value), origin) for key, value, origin in rows]
+            )
         for one in (*errors, *(one for one in findings if one not in errors))[:MOST_LINES]:
             print(f"{one.weight}: {one.message}")
         if len(findings) > MOST_LINES:

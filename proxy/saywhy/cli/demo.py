@@ -15,7 +15,11 @@ def demo(
     port: Annotated[
         int,
         typer.Option(
-            help="Where the proxy listens; a free port is taken where this one is not.", min=0, max=65535
+            metavar="PORT",
+            min=0,
+            max=65535,
+            show_default=False,
+            help="Where the proxy listens; a free port is taken where this one is not. (8080)",
         ),
     ] = 8080,
     once: Annotated[bool, typer.Option("--once", help="Print the tour and exit.")] = False,

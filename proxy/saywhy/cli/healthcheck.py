@@ -26,10 +26,20 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def healthcheck(
-    ready: Annotated[bool, typer.Option("--ready", help="Ask whether new exchanges are welcome, not only whether the process runs.")] = False,
+    ready: Annotated[
+        bool,
+        typer.Option(
+            "--ready", help="Ask whether new exchanges are welcome, not only whether the process runs."
+        ),
+    ] = False,
     admin: layers.Admin = None,
     config: layers.Config = None,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for the answer.", min=0.1)] = 3.0,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="How long to wait for the answer. (3)", min=0.1, show_default=False
+        ),
+    ] = 3.0,
     as_json: layers.Json = False,
 ) -> int:
     """Ask a running proxy on its admin port whether it is well; exit code 0 says yes, 1 no.
@@ -38,7 +48,7 @@ def healthcheck(
     """
     from saywhy.edge.settings import parse_address
 
-    shown = layers.settings(config, layers.flags(admin=admin)).settings.admin
+    shown = layers.settings(config, layers.flags(admin=admin), quiet=True).settings.admin
     if not shown:
         raise Failure("The admin port is switched off, so there is nobody to ask; set admin.", field="admin")
     address = parse_address(shown)
@@ -55,7 +65,9 @@ def healthcheck(
         status, said = answer.status, answer.read(1000).decode("utf-8", "replace").strip()
     except (OSError, http.client.HTTPException) as silent:
         reason = getattr(silent, "strerror", None) or str(silent) or type(silent).__name__
-        raise Failure(f"No answer from {shown}{page}: {reason}.", exit_code=1, code="temporarily_unavailable") from None
+        raise Failure(
+            f"No answer from {shown}{page}: {reason}.", exit_code=1, code="temporarily_unavailable"
+        ) from None
     finally:
         connection.close()
     if as_json:

@@ -8,17 +8,58 @@ from typing import Annotated, Any
 
 import typer
 
-from saywhy.cli.output import Failure
+from saywhy.cli.output import Failure, complain
 from saywhy.edge.settings import Loaded, SettingsError, load
 
-Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="A settings file (YAML).", show_default=False)]
-Upstream = Annotated[str | None, typer.Option(metavar="URL", help="The site: http://host:port, https://host:port or unix:/path.", show_default=False)]
-Listen = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where callers come in: host:port, :port, \\[v6]:port or unix:/path. (127.0.0.1:8080)", show_default=False)]
-Admin = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Health, reload and metrics; off switches it off. (127.0.0.1:9180)", show_default=False)]
-RuleFolders = Annotated[list[Path] | None, typer.Option("--rules", metavar="DIR", help="A folder of rule packs of your own, asked before the shipped ones; repeatable.", show_default=False)]
-LogFormat = Annotated[str | None, typer.Option(metavar="FORMAT", help="auto, json or text. (auto: text on a terminal)", show_default=False)]
-LogLevel = Annotated[str | None, typer.Option(metavar="LEVEL", help="info, warning or error. (info)", show_default=False)]
-PublicUrl = Annotated[str | None, typer.Option(metavar="URL", help="How the outside reaches this proxy; makes problem types absolute.", show_default=False)]
+Config = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="A settings file (YAML).", show_default=False)
+]
+Upstream = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL", help="The site: http://host:port, https://host:port or unix:/path.", show_default=False
+    ),
+]
+Listen = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Where callers come in: host:port, :port, [v6]:port or unix:/path. (127.0.0.1:8080)",
+        show_default=False,
+    ),
+]
+Admin = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Health, reload and metrics; off switches it off. (127.0.0.1:9180)",
+        show_default=False,
+    ),
+]
+RuleFolders = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--rules",
+        metavar="DIR",
+        help="A folder of rule packs of your own, asked before the shipped ones; repeatable.",
+        show_default=False,
+    ),
+]
+LogFormat = Annotated[
+    str | None,
+    typer.Option(metavar="FORMAT", help="auto, json or text. (auto: text on a terminal)", show_default=False),
+]
+LogLevel = Annotated[
+    str | None, typer.Option(metavar="LEVEL", help="info, warning or error. (info)", show_default=False)
+]
+PublicUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="How the outside reaches this proxy; makes problem types absolute.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="A failure is one JSON line on standard error.")]
 
 Flags = Mapping[tuple[str | int, ...], tuple[str, Any]]
@@ -47,9 +88,14 @@ def flags(
     return {path: given for path, given in table.items() if given[1] is not None}
 
 
-def settings(config: Path | None, given: Flags) -> Loaded:
-    """All layers. Raises Failure (exit code 2) with every problem, a line each."""
+def settings(config: Path | None, given: Flags, *, quiet: bool = False) -> Loaded:
+    """All layers; what is doubted is told on standard error unless `quiet`. Raises Failure (exit code 2) with every
+    problem, a line each.
+    """
     try:
-        return load(config, flags=given)
+        loaded = load(config, flags=given)
     except SettingsError as wrong:
         raise Failure(str(wrong), exit_code=2, field=wrong.problems[0].key or None) from None
+    for doubt in () if quiet else loaded.doubts:
+        complain(str(doubt), weight="warning")
+    return loaded

@@ -12,10 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from saywhy.cli import layers, recordings
-from saywhy.cli.output import Failure, Styled, coded, complain, emit, table
+from saywhy.cli.output import Failure, Styled, coded, complain, counted, emit, table
 from saywhy.cli.recordings import Complaint, Recording
 from saywhy.cli.scores import Result, Scores
 from saywhy.cli.workbench import judge, workbench
+from saywhy.core.normalize import Normalizer
+from saywhy.edge.packs import FILE
 
 RULES_SHOWN = 25
 """Rules in the table; --json has them all."""
@@ -24,13 +26,24 @@ RULES_SHOWN = 25
 def replay(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Files (.http, .har, .jsonl, .jsonl.gz) or folders of them.", show_default=False),
+        typer.Argument(
+            metavar="PATH",
+            help="Files (.http, .har, .jsonl, .jsonl.gz) or folders of them.",
+            show_default=False,
+        ),
     ],
     all_packs: Annotated[bool, typer.Option("--all-packs", help="Switch the opt-in packs on.")] = False,
-    accept: Annotated[str, typer.Option(help="What the caller asks for.")] = "application/problem+json",
+    accept: Annotated[
+        str,
+        typer.Option(
+            metavar="TYPE", help="What the caller asks for. (application/problem+json)", show_default=False
+        ),
+    ] = "application/problem+json",
     config: layers.Config = None,
     rules: layers.RuleFolders = None,
-    misses: Annotated[int, typer.Option(help="How many misses to list.", min=0)] = 40,
+    misses: Annotated[
+        int, typer.Option(metavar="NUMBER", help="How many misses to list. (40)", min=0, show_default=False)
+    ] = 40,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 when an expectation is not met.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON a response.")] = False,
 ) -> int:
@@ -39,13 +52,19 @@ def replay(
     A record of a .jsonl file has: id, status, headers (values may be lists), body or body_base64 or file, and may have
     method, url, category, look_alike, expected_code (null: must pass untouched), also_acceptable, expected_field.
     """
-    normalizer = workbench(config, rules, all_packs=all_packs)
-    files = [file for path in paths for file in recordings.find(path)]
+    normalizer = workbench(config, rules, all_packs=all_packs, quiet=as_json)
+    there = _there(paths)
+    for path in there:
+        if not as_json and (folder := _rules_beside(path, normalizer)):
+            complain(
+                f"{folder} holds rules that were not asked; --rules {folder} asks them too.", weight="note"
+            )
+    files = [file for path in there for file in recordings.find(path)]
     if not files:
         raise Failure(
             f"No {', '.join(recordings.SUFFIXES)} below {', '.join(map(str, paths))}.", field="PATH"
         )
-    scores, complaints = Scores(), 0
+    scores, complaints = Scores(), len(paths) - len(there)
     now = time.time()
     for item in _watched(files, accept, quiet=as_json):
         if isinstance(item, Complaint):
@@ -59,8 +78,36 @@ def replay(
     if not as_json:
         _report(scores, misses)
         if complaints:
-            print(f"{complaints} could not be read; see above.")
+            print(f"{counted(complaints, 'complaint')}; see above.")
     return 1 if complaints or (strict and scores.wrong) else 0
+
+
+def _there(paths: list[Path]) -> list[Path]:
+    """The paths that are there; the others are told. Raises Failure where none is."""
+    gone = [f"{path}: there is no such file or folder." for path in paths if not path.exists()]
+    if len(gone) == len(paths):
+        raise Failure("\n".join(gone), field="PATH")
+    for line in gone:
+        complain(line)
+    return [path for path in paths if path.exists()]
+
+
+def _rules_beside(path: Path, normalizer: Normalizer) -> Path | None:
+    """The folder with rule packs that `path` is or lies in, where its rules are not among those that judge."""
+    here = path.resolve()
+    packs = here.glob(f"*/{FILE}") if here.is_dir() else ()
+    found = next(
+        (
+            file
+            for file in (here / FILE, *packs, *(above / FILE for above in here.parents[:2]))
+            if file.is_file()
+        ),
+        None,
+    )
+    known = {Path(rule.file).resolve() for rule in normalizer.rulebook.rules}
+    if found is None or found in known:
+        return None
+    return path if found.is_relative_to(here) else found.parent
 
 
 def _watched(files: list[Path], accept: str, *, quiet: bool) -> Iterator[Recording | Complaint]:
@@ -87,6 +134,8 @@ def _watched(files: list[Path], accept: str, *, quiet: bool) -> Iterator[Recordi
 
 
 def _report(scores: Scores, misses: int) -> None:
+    if not scores.total:
+        return
     _counted("code", scores.codes, colour=True)
     _counted("action", scores.actions)
     _counted("decided by", scores.deciders)
@@ -95,7 +144,7 @@ def _report(scores: Scores, misses: int) -> None:
     if scores.judged:
         _expectations(scores, misses)
     print(
-        f"{scores.total} responses, {scores.seconds:.2f} s in the core ({scores.milliseconds_each:.2f} ms each)."
+        f"{counted(scores.total, 'response')}, {scores.seconds:.2f} s in the core ({scores.milliseconds_each:.2f} ms each)."
     )
 
 

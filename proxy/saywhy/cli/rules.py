@@ -9,31 +9,43 @@ from typing import Annotated
 import typer
 
 from saywhy.cli import layers
-from saywhy.cli.output import Failure, Styled, coded, emit, table
+from saywhy.cli.output import Failure, Styled, coded, counted, emit, table
 from saywhy.cli.workbench import workbench
+from saywhy.core.normalize import Normalizer
 from saywhy.core.rules import RuleInfo
 from saywhy.edge.packs import ExampleError, examples
 
 
 def rules(
-    packs: Annotated[list[str] | None, typer.Argument(help="Only these packs.", show_default=False)] = None,
+    packs: Annotated[
+        list[str] | None, typer.Argument(metavar="PACK", help="Only these packs.", show_default=False)
+    ] = None,
     config: layers.Config = None,
     folders: layers.RuleFolders = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON a rule.")] = False,
 ) -> int:
     """Every rule in the order in which it is tried: pack, id, code, mode, on which successes, examples, look-alikes.
 
-    A pack marked opt-in counts only where the settings name it.
+    The mode is off where a pack is opt-in and neither rules.packs nor a route's packs name it.
     """
-    book = workbench(config, folders).rulebook
+    made = workbench(config, folders, quiet=as_json)
+    book = made.rulebook
     unknown = sorted(set(packs or ()) - set(book.packs))
     if unknown:
-        raise Failure(f"No pack {unknown[0]!r}; there are {', '.join(book.packs)}.", field="PACKS")
-    infos = [info for info in book.rules if not packs or info.pack in packs]
+        raise Failure(f"No pack {unknown[0]!r}; there are {', '.join(book.packs)}.", field="PACK")
+    in_force = _in_force(made)
+    order = {pack: place for place, pack in enumerate(dict.fromkeys((*in_force, *book.packs)))}
+    infos = [
+        info
+        for info in sorted(book.rules, key=lambda info: order[info.pack])
+        if not packs or info.pack in packs
+    ]
+    modes = {info.name: info.mode if info.pack in in_force else "off" for info in infos}
     proofs = _proofs(infos)
     if as_json:
         for info in infos:
             members = info._asdict() | {
+                "mode": modes[info.name],
                 "examples": proofs[info.name, False],
                 "look_alikes": proofs[info.name, True],
             }
@@ -46,7 +58,7 @@ def rules(
                 Styled(info.pack, "dim") if info.opt_in else info.pack,
                 info.id,
                 coded(info.code),
-                Styled(info.mode, "yellow" if info.mode == "shadow" else ""),
+                Styled(modes[info.name], {"shadow": "yellow", "off": "dim"}.get(modes[info.name], "")),
                 info.on_success or "-",
                 proofs[info.name, False],
                 proofs[info.name, True],
@@ -55,11 +67,17 @@ def rules(
         ],
         right=["examples", "look-alikes"],
     )
-    opt_in = sorted({info.pack for info in infos if info.opt_in})
-    print(f"{len(infos)} rules in {len({info.pack for info in infos})} packs.")
-    if opt_in:
-        print(f"Opt-in, not in force unless the settings name them: {', '.join(opt_in)}.")
+    off = sorted({info.pack for info in infos if modes[info.name] == "off"})
+    print(f"{counted(len(infos), 'rule')} in {counted(len({info.pack for info in infos}), 'pack')}.")
+    if off:
+        print(f"Opt-in and off until rules.packs names them in the settings: {', '.join(off)}.")
     return 0
+
+
+def _in_force(made: Normalizer) -> list[str]:
+    """The packs that are tried on some route, in the order of the first that tries them."""
+    usual = [info.pack for info in made.rulebook.rules if not info.opt_in]
+    return list(dict.fromkeys(pack for route in made.routes.routes for pack in (route.packs or usual)))
 
 
 def _proofs(infos: list[RuleInfo]) -> Counter[tuple[str, bool]]:

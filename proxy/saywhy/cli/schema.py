@@ -46,8 +46,17 @@ _SCHEMAS: dict[What, Callable[[], dict[str, Any]]] = {
 
 
 def schema(
-    what: Annotated[What, typer.Argument(help="Whose shape: envelope (what agents get), rules (rule files), settings.")] = What.envelope,
-    table: Annotated[bool, typer.Option("--table", help="The settings as a Markdown table: name, unit, default, why.")] = False,
+    what: Annotated[
+        What,
+        typer.Argument(
+            metavar="WHAT",
+            help="Whose shape: envelope (what agents get; the default), rules (rule files) or settings.",
+            show_default=False,
+        ),
+    ] = What.envelope,
+    table: Annotated[
+        bool, typer.Option("--table", help="The settings as a Markdown table: name, unit, default, why.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="On one line.")] = False,
 ) -> None:
     """The JSON Schema (2020-12) of the envelope, of rule files or of the settings file.

@@ -19,15 +19,15 @@ def serve(
 ) -> None:
     """The proxy: agents get structured errors, everybody else gets what the site sent, byte for byte.
 
-    [bold]Before one site[/bold], in front of port 3000, reachable on port 8080 of every address:
+    Before one site, in front of port 3000, reachable on port 8080 of every address:
 
         saywhy serve --upstream http://127.0.0.1:3000 --listen :8080
 
-    [bold]With rules of your own[/bold], looked at again whenever they change:
+    With rules of your own, looked at again whenever they change:
 
         saywhy serve --upstream http://127.0.0.1:3000 --rules ./my-rules
 
-    [bold]With a settings file[/bold] (saywhy schema settings prints every key; saywhy check finds mistakes):
+    With a settings file (saywhy schema settings prints every key; saywhy check finds mistakes):
 
         saywhy serve --config saywhy.yaml
 
@@ -46,6 +46,6 @@ def serve(
         return load(config, flags=given)
 
     try:
-        run(layers.settings(config, given), again)
+        run(layers.settings(config, given, quiet=True), again)  # it tells its doubts in its log
     except StartError as cannot:
         raise Failure(str(cannot), exit_code=2) from None

@@ -11,14 +11,16 @@ import typer
 
 from saywhy.cli.output import Failure, Styled, emit, lined, table
 from saywhy.cli.proofs import Proof, prove
-from saywhy.edge.packs import ExampleError, RuleErrors, examples, load_rulebook, shipped_rules
+from saywhy.edge.packs import FILE, ExampleError, RuleErrors, examples, load_rulebook, shipped_rules
 
 
 def test(
     path: Annotated[
         Path | None,
         typer.Argument(
-            help="A folder of packs, one pack, or one example. (the shipped packs)", show_default=False
+            metavar="PATH",
+            help="A folder of packs, one pack or its rules.yaml, or one example. (the shipped packs)",
+            show_default=False,
         ),
     ] = None,
     update: Annotated[
@@ -54,6 +56,8 @@ def _folder_of(path: Path) -> tuple[Path, Path | None]:
     """The folder to load, and the one example that is meant, if one is."""
     if path.is_file() and path.suffix in (".http", ".json"):
         return path.resolve().parent.parent, path.with_suffix(".http").resolve()
+    if path.is_file() and path.name == FILE:
+        return path.resolve().parent, None
     if path.name == "examples" and path.is_dir():
         return path.resolve().parent, None
     return path, None
@@ -97,7 +101,13 @@ def _report(proofs: list[Proof], failed: list[Proof], written: list[Proof]) -> N
         lined(Styled(line, _diff_style(line)) for line in proof.diff())
     for proof in written:
         lined([f"wrote {proof.example.expected_path}"])
-    verdict = f"{len(failed)} of {len(proofs)} fail." if failed else f"All {len(proofs)} hold."
+    verdict = (
+        f"{len(failed)} of {len(proofs)} fail."
+        if failed
+        else f"All {len(proofs)} hold."
+        if len(proofs) > 1
+        else "It holds."
+    )
     lined([Styled(verdict, "bold red" if failed else "bold green")])
 
 

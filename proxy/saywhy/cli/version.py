@@ -18,6 +18,8 @@ def version(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = 
     """The version, and with --json also those of Python and of the libraries that matter in a bug report."""
     own = version_of("saywhy")
     if as_json:
-        emit({"saywhy": own, "python": platform.python_version(), **{part: version_of(part) for part in PARTS}})
+        emit(
+            {"saywhy": own, "python": platform.python_version(), **{part: version_of(part) for part in PARTS}}
+        )
     else:
         print(f"saywhy {own}")

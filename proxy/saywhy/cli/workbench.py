@@ -27,21 +27,31 @@ class Judged(NamedTuple):
 
 
 def workbench(
-    config: Path | None = None, folders: Sequence[Path] | None = None, *, all_packs: bool = False
+    config: Path | None = None,
+    folders: Sequence[Path] | None = None,
+    *,
+    all_packs: bool = False,
+    quiet: bool = False,
 ) -> Normalizer:
-    """What `serve` would run with the same settings; `all_packs` switches the opt-in packs on, on every route.
+    """What `serve` would run with the same settings; `all_packs` switches the opt-in packs on, on every route. What is
+    doubted is told unless `quiet`.
 
     Raises Failure (exit code 2) with every mistake in settings and rule files.
     """
-    loaded = layers.settings(config, layers.flags(rules=folders))
+    loaded = layers.settings(config, layers.flags(rules=folders), quiet=quiet)
     try:
-        made = assemble(loaded.settings)
+        made = assemble(loaded.settings, loaded.origins)
     except (SettingsError, RuleErrors) as wrong:
         raise Failure(str(wrong), exit_code=2) from None
     if not all_packs:
         return made
-    packs = made.rulebook.packs
-    routes = Routes(tuple(replace(route, packs=packs) for route in made.routes.routes))
+    every = made.rulebook.packs
+    routes = Routes(
+        tuple(
+            replace(route, packs=tuple(dict.fromkeys((*(route.packs or ()), *every))))
+            for route in made.routes.routes
+        )
+    )
     return Normalizer(made.rulebook, routes, Scrubber())
 
 

@@ -53,12 +53,20 @@ class Trace:
         """The trace as plain JSON values."""
         verdict, caller = self.verdict, self.plan.caller
         return {
-            "caller": {"agent": caller.is_agent, "by": caller.by, "media": caller.media, "reason": caller.reason},
+            "caller": {
+                "agent": caller.is_agent,
+                "by": caller.by,
+                "media": caller.media,
+                "reason": caller.reason,
+            },
             "route": self.plan.policy.name,
             "plan": self.plan.action,
             "page": self.page,
             "title": self.title,
-            "rules": [{"rule": step.rule, "outcome": step.outcome, "condition": step.condition} for step in self.steps],
+            "rules": [
+                {"rule": step.rule, "outcome": step.outcome, "condition": step.condition}
+                for step in self.steps
+            ],
             "evidence": [_evidence(one) for one in self.evidence],
             "action": verdict.action,
             "reason": verdict.reason,

@@ -7,6 +7,7 @@ or a caller can open another line.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from saywhy.core.contract.codes import DEFAULT_WAIT
 from saywhy.core.contract.envelope import Error
@@ -18,22 +19,34 @@ VARY = ("Accept", "Sec-Fetch-Site", "Sec-Fetch-Dest", "Signature", "Signature-In
 
 _OF_THE_CONTENT = frozenset({
     # They describe bytes that are no longer sent.
-    "content-encoding", "content-language", "content-location", "content-disposition", "content-md5", "content-digest",
-    "repr-digest", "digest", "etag", "last-modified", "accept-ranges", "signature", "signature-input",
-    "content-length", "transfer-encoding", "trailer",
+    b"content-encoding", b"content-language", b"content-location", b"content-disposition", b"content-md5",
+    b"content-digest", b"repr-digest", b"digest", b"etag", b"last-modified", b"accept-ranges", b"signature",
+    b"signature-input", b"content-length", b"transfer-encoding", b"trailer",
 })  # fmt: skip
 
-_SET_BY_US = frozenset({"content-type", "x-content-type-options", "agent-error", "vary"})
+_SET_BY_US = frozenset({b"content-type", b"x-content-type-options", b"agent-error", b"vary"})
 
 _CACHING = frozenset({
     # no-store is the answer's own; these speak to caches that read something else first.
-    "cache-control", "expires", "age", "pragma", "surrogate-control", "cdn-cache-control", "edge-control",
-    "x-accel-expires",
+    b"cache-control", b"expires", b"age", b"pragma", b"surrogate-control", b"cdn-cache-control", b"edge-control",
+    b"x-accel-expires",
 })  # fmt: skip
 
-_REPLACED = _SET_BY_US | _CACHING
+_GONE = _OF_THE_CONTENT | _SET_BY_US | _CACHING
 
-_TELLING = ("x-powered-by", "x-aspnet", "x-debug")  # names that begin so tell what to attack, and an agent nothing
+_KEPT_OFTEN = frozenset(
+    {b"date", b"server", b"connection", b"set-cookie", b"keep-alive", b"strict-transport-security"}
+)
+
+_TELLING = (
+    b"x-powered-by",
+    b"x-aspnet",
+    b"x-debug",
+)  # names that begin so tell what to attack, and an agent nothing
+
+_NO_STORE = (b"Cache-Control", b"no-store")
+_NOSNIFF = (b"X-Content-Type-Options", b"nosniff")
+_VARY = ", ".join(VARY).encode("ascii")
 
 _TOKEN = frozenset("!#$%&'*+-.^_`|~:/0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _NAME = _TOKEN - frozenset(":/")
@@ -57,17 +70,18 @@ def rewritten_fields(
     waits = _wait_line(site, error, now)
     kept = []
     for line in site.lines:
-        name = _lower(line)
-        if name in _REPLACED or _is_dropped(name, status) or (waits is not None and name == "retry-after"):
-            continue
-        kept.append(line)
+        name = line[0].lower()
+        if name in _KEPT_OFTEN or not (
+            _is_dropped(name, status) or (waits is not None and name == b"retry-after")
+        ):
+            kept.append(line)
     lines = [
         *kept,
         (b"Content-Type", content_type.encode("ascii")),
-        *([(b"Content-Length", str(length).encode("ascii"))] if length is not None else []),
-        (b"Cache-Control", b"no-store"),
+        *([(b"Content-Length", b"%d" % length)] if length is not None else []),
+        _NO_STORE,
         (b"Vary", _merged_vary(site, useragents)),
-        (b"X-Content-Type-Options", b"nosniff"),
+        _NOSNIFF,
         (b"Agent-Error", agent_error(error)),
         (b"Proxy-Status", proxy_status(received, token)),
     ]
@@ -84,24 +98,35 @@ def annotated_fields(
     """
     lines = list(site.lines)
     if private:
-        lines = [line for line in lines if _lower(line) != "cache-control"]
+        lines = [line for line in lines if line[0].lower() != b"cache-control"]
         lines.append((b"Cache-Control", b"private"))
     if vary and (missing := _missing_vary(site, useragents)):
         lines.append((b"Vary", ", ".join(missing).encode("ascii")))
     if "agent-error" not in site:
         lines.append((b"Agent-Error", agent_error(error)))
-    if vary and not private and "retry-after" not in site and (waits := _wait_line(site, error, now)) is not None:
+    if (
+        vary
+        and not private
+        and "retry-after" not in site
+        and (waits := _wait_line(site, error, now)) is not None
+    ):
         lines.append((b"Retry-After", waits))
     return Fields(lines)
 
 
 def redacted_fields(annotated: Fields, length: int) -> Fields:
     """An annotated section whose content was redacted in place: what describes the old bytes goes."""
-    kept = [line for line in annotated.lines if not (_lower(line) in _OF_THE_CONTENT and _describes(_lower(line)))]
+    kept = [
+        line
+        for line in annotated.lines
+        if not ((name := line[0].lower()) in _OF_THE_CONTENT and _describes(name))
+    ]
     return Fields([*kept, (b"Content-Length", str(length).encode("ascii"))])
 
 
-def plain_fields(*, length: int, token: str, wait: int, content_type: str = "text/plain; charset=utf-8") -> Fields:
+def plain_fields(
+    *, length: int, token: str, wait: int, content_type: str = "text/plain; charset=utf-8"
+) -> Fields:
     """The section of the proxy's own short page for anyone but an agent."""
     lines = [
         (b"Content-Type", content_type.encode("ascii")),
@@ -118,14 +143,17 @@ def plain_fields(*, length: int, token: str, wait: int, content_type: str = "tex
 
 def agent_error(error: Error) -> bytes:
     """`code;retry=word;side_effects=word`, a structured field item (RFC 9651), for tools that drop the content."""
-    words = (str(error.code), str(error.retry), str(error.side_effects))
-    code, retry, effects = (_bare_item(word) for word in words)
+    code, retry, effects = map(_bare_item, (error.code, error.retry, error.side_effects))
     return f"{code};retry={retry};side_effects={effects}".encode("ascii")
 
 
 def proxy_status(received: int, token: str) -> bytes:
     """A member of Proxy-Status (RFC 9209): what the site answered, or the proxy's own error type."""
-    return f"saywhy; error={token}".encode("ascii") if token else f"saywhy; received-status={received}".encode("ascii")
+    return (
+        f"saywhy; error={token}".encode("ascii")
+        if token
+        else f"saywhy; received-status={received}".encode("ascii")
+    )
 
 
 def _wait_line(site: Fields, error: Error, now: float) -> bytes | None:
@@ -139,6 +167,8 @@ def _wait_line(site: Fields, error: Error, now: float) -> bytes | None:
 
 
 def _merged_vary(site: Fields, useragents: bool) -> bytes:
+    if "vary" not in site and not useragents:
+        return _VARY
     names = [name.strip() for line in site.all("vary") for name in line.split(",")]
     names = [name for name in names if name and _NAME.issuperset(name)]
     if "*" in names:
@@ -154,32 +184,34 @@ def _missing_vary(site: Fields, useragents: bool) -> list[str]:
 
 def _bare_item(word: str) -> str:
     """A token where it is one (RFC 9651 3.3.4), else a string of printable ASCII, at most 64 characters."""
-    if word and word.isascii() and (word[0].isalpha() or word[0] == "*") and _TOKEN.issuperset(word) and len(word) <= 64:
+    if (
+        word
+        and word.isascii()
+        and (word[0].isalpha() or word[0] == "*")
+        and _TOKEN.issuperset(word)
+        and len(word) <= 64
+    ):
         return word
     printable = "".join(char for char in word if " " <= char <= "~")[:64]
     escaped = printable.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _is_dropped(name: str, status: int) -> bool:
+def _is_dropped(name: bytes, status: int) -> bool:
     return (
-        name in _OF_THE_CONTENT
-        or (name == "content-range" and status != 416)  # on 416 it tells the length (RFC 9110 15.5.17)
-        or name.endswith("-cdn-cache-control")
+        name in _GONE
+        or (name == b"content-range" and status != 416)  # on 416 it tells the length (RFC 9110 15.5.17)
+        or name.endswith(b"-cdn-cache-control")
         or name.startswith(_TELLING)
     )
 
 
-def _describes(name: str) -> bool:
+def _describes(name: bytes) -> bool:
     """Whether a field of the content is about its exact bytes; language, name and place of a redacted one stay."""
-    return name not in ("content-language", "content-location", "content-disposition", "last-modified")
+    return name not in (b"content-language", b"content-location", b"content-disposition", b"last-modified")
 
 
 def _is_clean(lines: list[tuple[bytes, bytes]]) -> bool:
     # The relay's parser lets none of these through; other homes hand in what they got.
-    whole = b"".join([part for line in lines for part in line])
+    whole = b"".join(chain.from_iterable(lines))
     return b"\r" not in whole and b"\n" not in whole and b"\0" not in whole
-
-
-def _lower(line: tuple[bytes, bytes]) -> str:
-    return line[0].decode("latin-1").lower()

@@ -39,7 +39,9 @@ class Fields:
         if self._index is None:
             index: dict[str, list[str]] = {}
             for name, value in self.lines:
-                index.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1").strip(" \t"))
+                index.setdefault(name.decode("latin-1").lower(), []).append(
+                    value.decode("latin-1").strip(" \t")
+                )
             self._index = index
         return self._index
 

@@ -54,7 +54,7 @@ class Painter:
         else:
             print(text)
 
-    def opening(self, stage: Stage, wanted: int, stops: int) -> None:
+    def opening(self, stage: Stage, wanted: int, stops: int, failures: int) -> None:
         """Who listens where."""
         self.say()
         self.say("saywhy: why did it fail, said so that a program understands", "bold")
@@ -66,7 +66,9 @@ class Painter:
         self.say()
         beside = self.watched and self._out.width >= SIDE_BY_SIDE
         order = "Left, what the site sends; right," if beside else "First what the site sends, then"
-        self.say(f"{stops} things go wrong below. {order} what an agent gets through the proxy.")
+        well = "at the last nothing does" if stops - failures == 1 else f"at {stops - failures} nothing does"
+        self.say(f"{stops} stops. At {failures} of them something goes wrong, {well}.")
+        self.say(f"{order} what an agent gets through the proxy.")
         self.say("A browser gets the site's own bytes each time: that is checked as well.")
 
     def stop(self, number: int, total: int, visit: Visit, base: str) -> None:

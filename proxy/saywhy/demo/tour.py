@@ -46,7 +46,7 @@ async def run(port: int, *, once: bool, as_json: bool) -> int:
 
 async def _show(standing: Stage, port: int) -> int:
     painter = Painter()
-    painter.opening(standing, port, sum(bool(stop.code) for stop in STOPS))
+    painter.opening(standing, port, len(STOPS), sum(bool(stop.code) for stop in STOPS))
     visits: list[Visit] = []
     async with session() as http:
         visitor = Visitor(standing, http)

@@ -95,7 +95,9 @@ def parse_document(text: str, path: Path) -> Document:
         line = getattr(error.problem_mark or error.context_mark, "line", -1) + 1
         raise DocumentError(path, line, f"is not YAML here: {_plain(error, text, line)}.") from None
     except (yaml.YAMLError, RecursionError) as error:
-        raise DocumentError(path, 0, f"is not YAML: {str(error).splitlines()[0] if str(error) else 'it nests too deep'}.") from None
+        raise DocumentError(
+            path, 0, f"is not YAML: {str(error).splitlines()[0] if str(error) else 'it nests too deep'}."
+        ) from None
     return Document(path, builder.value, builder.lines)
 
 
@@ -153,7 +155,9 @@ class _Builder:
 
     def _tagless(self, event: Any, line: int) -> None:
         if event.tag and event.tag not in {"!", "tag:yaml.org,2002:str"}:
-            raise DocumentError(self.path, line, f"has the tag {event.tag}; remove it, plain values are all there is.")
+            raise DocumentError(
+                self.path, line, f"has the tag {event.tag}; remove it, plain values are all there is."
+            )
 
     def _scalar(self, event: Any, line: int) -> None:
         self._tagless(event, line)
@@ -172,7 +176,9 @@ class _Builder:
             raise DocumentError(self.path, line, "has a merge key (<<); write the keys out.")
         if key in parent.value:
             first = self.lines.get((*parent.steps, key), 0)
-            raise DocumentError(self.path, line, f'has the key "{key}" twice (first in line {first}); keep one.')
+            raise DocumentError(
+                self.path, line, f'has the key "{key}" twice (first in line {first}); keep one.'
+            )
         parent.key = key
         self.lines[(*parent.steps, key)] = line
 
@@ -186,13 +192,17 @@ class _Builder:
     def _remember(self, anchor: str | None, value: Any) -> None:
         if anchor:
             if len(self._anchors) >= _MOST_ANCHORS:
-                raise DocumentError(self.path, 0, f"has more than {_MOST_ANCHORS} anchors; write the values out.")
+                raise DocumentError(
+                    self.path, 0, f"has more than {_MOST_ANCHORS} anchors; write the values out."
+                )
             self._anchors[anchor] = (value, _weight(value))
 
     def _put(self, value: Any, line: int) -> Steps:
         self._values += 1
         if self._values > _MOST_VALUES:
-            raise DocumentError(self.path, line, f"holds more than {_MOST_VALUES} values, aliases counted; split it.")
+            raise DocumentError(
+                self.path, line, f"holds more than {_MOST_VALUES} values, aliases counted; split it."
+            )
         if not self._stack:
             self.value = value
             return ()

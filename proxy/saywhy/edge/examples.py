@@ -141,7 +141,9 @@ def _expected(path: Path) -> dict[str, Any] | None:
     try:
         value = json.loads(path.read_bytes()) if path.is_file() else None
     except (OSError, ValueError, RecursionError) as error:
-        raise ExampleError(f"{path}: is not JSON ({error}); write the envelope, or `saywhy test --update`.") from None
+        raise ExampleError(
+            f"{path}: is not JSON ({error}); write the envelope, or `saywhy test --update`."
+        ) from None
     if value is not None and not isinstance(value, dict):
         raise ExampleError(f"{path}: is no envelope; write an object.")
     return value
@@ -161,7 +163,9 @@ def examples(folder: Path) -> list[Example]:
             look_alike = path.stem.startswith(_LOOK_ALIKE)
             rule = _rule_of(path.stem.removeprefix(_LOOK_ALIKE), ids)
             if not rule and not look_alike:
-                raise ExampleError(f"{path}: is named after no rule of {loaded.pack.pack}; name it <rule>.http or <rule>-2.http.")
+                raise ExampleError(
+                    f"{path}: is named after no rule of {loaded.pack.pack}; name it <rule>.http or <rule>-2.http."
+                )
             head, body, about = read_example(path)
             name = f"{loaded.pack.pack}/{rule}" if rule else ""
             expected = None if look_alike else _expected(path.with_suffix(".json"))
@@ -170,7 +174,9 @@ def examples(folder: Path) -> list[Example]:
 
 
 def unproven(folder: Path) -> list[str]:
-    """Sentences about rules that lack an example or a look-alike, and examples without an expected envelope."""
+    """Sentences about rules that lack an example or a look-alike, examples without an expected envelope, and look-alikes
+    that do not say why they are there.
+    """
     from saywhy.edge.packs import read_packs
 
     have: dict[str, set[bool]] = {}
@@ -178,7 +184,13 @@ def unproven(folder: Path) -> list[str]:
     for example in examples(folder):
         have.setdefault(example.rule or example.pack, set()).add(example.look_alike)
         if not example.look_alike and example.expected is None:
-            told.append(f"{example.path}: has no expected envelope; run `saywhy test --update` and read what it wrote.")
+            told.append(
+                f"{example.path}: has no expected envelope; run `saywhy test --update` and read what it wrote."
+            )
+        if example.look_alike and not example.about:
+            told.append(
+                f"{example.path}:1: does not say why it is here; begin it with a line `# why it must be left alone`."
+            )
     for loaded in read_packs([folder]):
         for place, rule in enumerate(loaded.pack.rules):
             name = f"{loaded.pack.pack}/{rule.id}"
@@ -186,5 +198,7 @@ def unproven(folder: Path) -> list[str]:
             if False not in have.get(name, ()):
                 told.append(f"{where}: has no example; add examples/{rule.id}.http with its envelope.")
             if True not in have.get(name, ()):
-                told.append(f"{where}: has no look-alike; add examples/look-alike-{rule.id}.http, a page it must leave alone.")
+                told.append(
+                    f"{where}: has no look-alike; add examples/look-alike-{rule.id}.http, a page it must leave alone."
+                )
     return told

@@ -26,19 +26,31 @@ WORD_CHARS = 255
 """Bounds of what a caller chose; a host name has at most 253 characters (RFC 1035 2.3.4)."""
 FLUSH_BYTES = 65536
 FLUSH_SECONDS = 1.0
+BLOCK_LINES = 256
+"""In one write: about 64 KiB, and no line has more than 3,000 bytes."""
 WAITING_LINES = 20_000
 """About 10 MB of lines: some seconds of full load, long enough for a log collector that restarts."""
 
 _JSON_GAP = '{"level":"warning","event":"lines of this log were dropped","count":%d}\n'
 _TEXT_GAP = "(%d lines of this log were dropped)\n"
+_THREE_DIGITS = tuple(f"{number:03d}" for number in range(1000))  # a look-up costs a third of a format
 
 
 def level_of(outcome: Outcome) -> Level:
     """ERROR: the proxy itself failed. WARNING: any other error, which the caller or the site has to mend."""
-    status = outcome.sent_status
-    if (outcome.failure and status >= 500) or (outcome.verdict is not None and outcome.verdict.fault):
+    status, verdict = outcome.sent_status, outcome.verdict
+    if verdict is None:
+        return "info" if status < 400 else "error" if outcome.failure and status >= 500 else "warning"
+    if verdict.fault or (outcome.failure and status >= 500):
         return "error"
-    return "warning" if status >= 400 or (outcome.verdict is not None and outcome.verdict.code) else "info"
+    return "warning" if status >= 400 or verdict.code else "info"
+
+
+def _who(verdict: Verdict | None, status: int, failure: str) -> str:
+    """Who asked. Where nobody looked closer, an error's caller showed no trace of an agent."""
+    if verdict is not None:
+        return "agent" if verdict.caller.is_agent else "other"
+    return "other" if status >= 400 and not failure else "unknown"
 
 
 def _bounded(text: str, limit: int) -> str:
@@ -52,6 +64,7 @@ class JsonLines:
         self._second = -1
         self._stamp = ""
         self._words: dict[str, str] = {}
+        self._asked: dict[tuple[str, str], str] = {}
 
     def _word(self, text: str) -> str:
         """A method, a host, an upstream: nearly always one of a few, so the quoted form is kept."""
@@ -63,25 +76,53 @@ class JsonLines:
                 self._words[text] = known
         return known
 
+    def _members(self, method: str, host: str) -> str:
+        """The two members that say what was asked of whom, kept as `_word` keeps words."""
+        members = f',"method":{self._word(method)},"host":{self._word(host)},"path":'
+        if len(self._asked) < 256 and len(method) + len(host) <= WORD_CHARS:
+            self._asked[method, host] = members
+        return members
+
     def __call__(self, outcome: Outcome, level: Level) -> str:
-        started, method, host, path, upstream, request_id, traceparent, original, sent, came, left, took, site, rewriting, verdict, failure = outcome
+        (
+            started,
+            method,
+            host,
+            path,
+            upstream,
+            request_id,
+            traceparent,
+            original,
+            sent,
+            came,
+            left,
+            took,
+            site,
+            rewriting,
+            verdict,
+            failure,
+        ) = outcome
         second = int(started)
         if second != self._second:
-            self._second, self._stamp = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        word = self._word
+            self._second, self._stamp = (
+                second,
+                time.strftime('{"time":"%Y-%m-%dT%H:%M:%S.', time.gmtime(second)),
+            )
         line = (
-            f'{{"time":"{self._stamp}.{int((started - second) * 1000):03d}Z","level":"{level}","caller":"'
-            f'{"unknown" if verdict is None else "agent" if verdict.caller.is_agent else "other"}"'
-            f',"method":{word(method)},"host":{word(host)}'
-            f',"path":{quoted(path) if len(path) <= PATH_CHARS else _bounded(path, PATH_CHARS)},"upstream":{word(upstream)}'
+            f'{self._stamp}{_THREE_DIGITS[int((started - second) * 1000)]}Z","level":"{level}","caller":"{_who(verdict, sent, failure)}"'
+            f"{self._asked.get((method, host)) or self._members(method, host)}"
+            f'{quoted(path) if len(path) <= PATH_CHARS else _bounded(path, PATH_CHARS)},"upstream":{self._words.get(upstream) or self._word(upstream)}'
             f',"original_status":{original},"status":{sent},"bytes_in":{came},"bytes_out":{left}'
-            f',"duration_ms":{took * 1000:.3f},"upstream_ms":{site * 1000:.3f},"request_id":{_bounded(request_id, WORD_CHARS)}'
+            f',"duration_ms":{took * 1000:.3f},"upstream_ms":{site * 1000:.3f}'
+            f',"request_id":{quoted(request_id) if len(request_id) <= WORD_CHARS else _bounded(request_id, WORD_CHARS)}'
         )
         if traceparent:
             line += ',"traceparent":' + _bounded(traceparent, WORD_CHARS)
         if failure:
             line += ',"failure":' + quoted(failure)
-        return line + ("}\n" if verdict is None else self._of_verdict(verdict, rewriting))
+        if verdict is not None:
+            return line + self._of_verdict(verdict, rewriting)
+        return line + (',"action":"pass","reason":"not_agent"}\n' if sent >= 400 and not failure else "}\n")
 
     def _of_verdict(self, verdict: Verdict, seconds: float) -> str:
         line = (
@@ -117,8 +158,10 @@ def text_line(outcome: Outcome, level: Level) -> str:
     if outcome.failure:
         what = f" {outcome.failure}"
     if verdict is not None:
-        who = "agent" if verdict.caller.is_agent else "other"
+        who = _who(verdict, outcome.sent_status, outcome.failure)
         what += f" {who} {verdict.action} {verdict.code or verdict.reason} by {verdict.rule or verdict.decided_by}"
+    elif outcome.sent_status >= 400 and not outcome.failure:
+        what = " other pass not_agent"
     shown = [_bounded(one, PATH_CHARS)[1:-1] for one in (outcome.method, outcome.host, outcome.path)]
     return (
         f"\x1b[2m{clock}\x1b[0m \x1b[{_COLOURS[level]}m{status}\x1b[0m {shown[0]} {shown[1]}{shown[2]}"
@@ -133,7 +176,9 @@ class Journal:
     nobody reading.
     """
 
-    def __init__(self, fd: int = 1, *, style: Literal["json", "text"] = "json", level: Level = "info") -> None:
+    def __init__(
+        self, fd: int = 1, *, style: Literal["json", "text"] = "json", level: Level = "info"
+    ) -> None:
         self._fd = fd
         self._line: Callable[[Outcome, Level], str] = JsonLines() if style == "json" else text_line
         self._gap = _JSON_GAP if style == "json" else _TEXT_GAP
@@ -155,7 +200,7 @@ class Journal:
     def record(self, outcome: Outcome) -> None:
         """Queue the line of one exchange. Never blocks, never raises."""
         level = level_of(outcome)
-        if LEVELS[level] < self._level:
+        if self._level and LEVELS[level] < self._level:
             return
         if len(self._waiting) >= WAITING_LINES:
             self.dropped += 1
@@ -182,11 +227,8 @@ class Journal:
 
     def _flush(self) -> None:
         while self._waiting:
-            lines: list[str] = []
-            size = 0
-            while self._waiting and size < FLUSH_BYTES:
-                lines.append(self._waiting.popleft())
-                size += len(lines[-1])
+            take = self._waiting.popleft
+            lines = [take() for _ in range(min(len(self._waiting), BLOCK_LINES))]
             if self.dropped > self._reported:
                 self._reported, missing = self.dropped, self.dropped - self._reported
                 lines.append(self._gap % missing)

@@ -27,7 +27,10 @@ from saywhy.core.contract.statuses import code_for_status
 from saywhy.core.model import Outcome, Verdict
 
 COUNTERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "saywhy_requests_total": ("Exchanges by the class of the status that was sent.", ("upstream", "status_class")),
+    "saywhy_requests_total": (
+        "Exchanges by the class of the status that was sent.",
+        ("upstream", "status_class"),
+    ),
     "saywhy_errors_total": (
         "Errors by what they mean and by what decided it; status is the one that was sent.",
         ("upstream", "caller", "code", "status", "source", "decided_by"),
@@ -41,7 +44,10 @@ COUNTERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "saywhy_redactions_total": ("Secrets and traces taken out of answers, by kind.", ("kind",)),
     "saywhy_original_bytes_total": ("Bytes of the site's errors that were replaced.", ("upstream",)),
     "saywhy_sent_bytes_total": ("Bytes that were sent in their place.", ("upstream",)),
-    "saywhy_tokens_saved_estimate_total": ("Tokens that agents did not have to read, at four bytes a token.", ("upstream",)),
+    "saywhy_tokens_saved_estimate_total": (
+        "Tokens that agents did not have to read, at four bytes a token.",
+        ("upstream",),
+    ),
     "saywhy_faults_total": ("Pages on which saywhy itself failed; the status decided.", ("fault",)),
     "saywhy_log_lines_dropped_total": ("Lines of the log that nobody took in time.", ()),
 }
@@ -72,12 +78,43 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Gauge -> (help, labels)."""
 
-PASS_REASONS = ("not_agent", "structured", "streaming", "too_large", "coding", "opted_out", "upgrade", "grpc", "budget")
-_SITE_STATUSES = (420, 430, 440, 444, 449, 450, 460, 463, 494, 495, 496, 497, 498, 499, 509, *range(520, 531), 561, 598, 599)
+PASS_REASONS = (
+    "not_agent",
+    "structured",
+    "streaming",
+    "too_large",
+    "coding",
+    "opted_out",
+    "upgrade",
+    "grpc",
+    "budget",
+)
+_SITE_STATUSES = (
+    420,
+    430,
+    440,
+    444,
+    449,
+    450,
+    460,
+    463,
+    494,
+    495,
+    496,
+    497,
+    498,
+    499,
+    509,
+    *range(520, 531),
+    561,
+    598,
+    599,
+)
 """Unregistered statuses that well-known servers and CDNs send. Any further number counts as `other`: a site that
 answers with 900 different numbers must not make 900 series of each metric."""
 STATUS_LABELS = {status: str(int(status)) for status in [*(int(one) for one in HTTPStatus), *_SITE_STATUSES]}
-_CLASSES = {status: f"{status // 100}xx" for status in range(100, 600)}
+_CLASSES = ("other", "1xx", "2xx", "3xx", "4xx", "5xx", "other", "other", "other", "other")
+"""Status class by the status' first digit; 0 where nothing was sent."""
 _MAX_KINDS = 64
 """Redaction kinds and fault classes are words of our own code; the cap holds should that ever change."""
 
@@ -91,7 +128,7 @@ class Meter(Collector):
         self._counts: dict[str, dict[Key, float]] = {name: {} for name in COUNTERS}
         self._buckets: dict[str, dict[Key, list[float]]] = {name: {} for name in HISTOGRAMS}
         self._watched: dict[str, Callable[[], Mapping[Key, float]]] = {}
-        self._upstreams: frozenset[str] = frozenset()
+        self._class_keys: dict[str, tuple[Key, ...]] = {}
         self._rules: dict[str, str] = {}
         self._requests = self._counts["saywhy_requests_total"]
         self._upstream_buckets = self._buckets["saywhy_upstream_duration_seconds"]
@@ -111,19 +148,27 @@ class Meter(Collector):
         """Say which upstreams and rules (`pack/id`, mode) there are, so that their series stand at 0 from the start:
         the first increase of a series that was not there is lost to `rate()`.
         """
-        self._upstreams = frozenset(upstreams)
+        self._class_keys = {upstream: _class_keys(upstream) for upstream in upstreams}
         self._rules = dict(rules)
         for rule, mode in self._rules.items():
             self._add("saywhy_rule_hits_total", (rule, mode), 0)
-        for upstream in self._upstreams:
+        for upstream in self._class_keys:
             for status_class in ("2xx", "3xx", "4xx", "5xx"):
                 self._add("saywhy_requests_total", (upstream, status_class), 0)
-            for name in ("saywhy_original_bytes_total", "saywhy_sent_bytes_total", "saywhy_tokens_saved_estimate_total"):
+            for name in (
+                "saywhy_original_bytes_total",
+                "saywhy_sent_bytes_total",
+                "saywhy_tokens_saved_estimate_total",
+            ):
                 self._add(name, (upstream,), 0)
             self._histogram_cell("saywhy_upstream_duration_seconds", (upstream,))
             for row in CODES.values():
                 for source in ("site", "proxy"):
-                    self._add("saywhy_errors_total", (upstream, "agent", row.code, str(row.status), source, "status"), 0)
+                    self._add(
+                        "saywhy_errors_total",
+                        (upstream, "agent", row.code, str(row.status), source, "status"),
+                        0,
+                    )
 
     def watch(self, name: str, read: Callable[[], Mapping[Key, float]]) -> None:
         """Read the metric `name` from `read` (label values -> number) at each scrape. Raises KeyError for a name that
@@ -135,17 +180,22 @@ class Meter(Collector):
 
     def record(self, outcome: Outcome) -> None:
         """Count one exchange."""
-        upstream = outcome.upstream
-        if upstream not in self._upstreams:
+        _, _, _, _, upstream, _, _, original, status, _, _, _, site, _, verdict, _ = outcome
+        keys = self._class_keys.get(upstream)
+        if keys is None:
             upstream = "other" if upstream else "none"
-        status = outcome.sent_status
-        key = (upstream, _CLASSES.get(status, "other"))
+            keys = _class_keys(upstream)
+        key = keys[status // 100 if status < 1000 else 0]
         requests = self._requests
         requests[key] = requests.get(key, 0) + 1
-        if outcome.original_status:
-            self._observe_upstream(upstream, outcome.upstream_duration)
-        if outcome.verdict is not None:
-            self._record_verdict(outcome, outcome.verdict, upstream)
+        if original:
+            cell = self._upstream_buckets.get((upstream,))
+            if cell is None:
+                cell = self._histogram_cell("saywhy_upstream_duration_seconds", (upstream,))
+            cell[bisect_left(self._upstream_bounds, site)] += 1
+            cell[-1] += site
+        if verdict is not None:
+            self._record_verdict(outcome, verdict, upstream)
         elif status >= 400:
             self._record_unread(outcome, upstream)
 
@@ -160,19 +210,14 @@ class Meter(Collector):
             cells[key] = [0.0] * (len(HISTOGRAMS[name][2]) + 2)
         return cells[key]
 
-    def _observe_upstream(self, upstream: str, seconds: float) -> None:
-        cell = self._upstream_buckets.get((upstream,))
-        if cell is None:
-            cell = self._histogram_cell("saywhy_upstream_duration_seconds", (upstream,))
-        cell[bisect_left(self._upstream_bounds, seconds)] += 1
-        cell[-1] += seconds
-
     def _record_unread(self, outcome: Outcome, upstream: str) -> None:
         """An error that nobody looked at: its status is all there is to say."""
         status = outcome.sent_status
         source = "proxy" if outcome.failure else "site"
         label = STATUS_LABELS.get(status, "other")
-        self._add("saywhy_errors_total", (upstream, "other", code_for_status(status), label, source, "status"), 1)
+        self._add(
+            "saywhy_errors_total", (upstream, "other", code_for_status(status), label, source, "status"), 1
+        )
         if not outcome.failure:
             self._add("saywhy_passthrough_total", ("not_agent",), 1)
 
@@ -192,18 +237,33 @@ class Meter(Collector):
 
     def _hit(self, rule: str, mode: str) -> None:
         # A rule that a reload took away while the exchange was under way makes no new series.
-        self._add("saywhy_rule_hits_total", (rule, self._rules[rule]) if rule in self._rules else ("other", mode), 1)
+        self._add(
+            "saywhy_rule_hits_total", (rule, self._rules[rule]) if rule in self._rules else ("other", mode), 1
+        )
 
-    def _record_action(self, outcome: Outcome, verdict: Verdict, upstream: str, status: str, caller: str) -> None:
+    def _record_action(
+        self, outcome: Outcome, verdict: Verdict, upstream: str, status: str, caller: str
+    ) -> None:
         if verdict.action == "pass" and verdict.reason:
-            self._add("saywhy_passthrough_total", (verdict.reason if verdict.reason in PASS_REASONS else "other",), 1)
-        if caller == "agent" and verdict.source == "site" and verdict.decided_by == "status" and outcome.original_status >= 400:
+            self._add(
+                "saywhy_passthrough_total",
+                (verdict.reason if verdict.reason in PASS_REASONS else "other",),
+                1,
+            )
+        if (
+            caller == "agent"
+            and verdict.source == "site"
+            and verdict.decided_by == "status"
+            and outcome.original_status >= 400
+        ):
             self._add("saywhy_unmatched_errors_total", (upstream, status), 1)
         if verdict.action == "rewrite" and verdict.source == "site":
             sent = len(verdict.body or b"")
             self._add("saywhy_original_bytes_total", (upstream,), verdict.original_bytes)
             self._add("saywhy_sent_bytes_total", (upstream,), sent)
-            self._add("saywhy_tokens_saved_estimate_total", (upstream,), max(0, verdict.original_bytes - sent) // 4)
+            self._add(
+                "saywhy_tokens_saved_estimate_total", (upstream,), max(0, verdict.original_bytes - sent) // 4
+            )
         if outcome.rewrite_duration:
             cell = self._histogram_cell("saywhy_rewrite_duration_seconds", ())
             cell[bisect_left(HISTOGRAMS["saywhy_rewrite_duration_seconds"][2], outcome.rewrite_duration)] += 1
@@ -235,7 +295,9 @@ class Meter(Collector):
     def _now(self, name: str, counted: Mapping[Key, float]) -> Mapping[Key, float]:
         return self._watched[name]() if name in self._watched else counted
 
-    def _histogram(self, name: str, text: str, labels: Key, bounds: tuple[float, ...]) -> HistogramMetricFamily:
+    def _histogram(
+        self, name: str, text: str, labels: Key, bounds: tuple[float, ...]
+    ) -> HistogramMetricFamily:
         family = HistogramMetricFamily(name, text, labels=labels)
         for key, cell in self._buckets[name].items():
             total, buckets = 0.0, []
@@ -244,6 +306,11 @@ class Meter(Collector):
                 buckets.append((_written(bound), total))
             family.add_metric(key, buckets, sum_value=cell[-1])
         return family
+
+
+def _class_keys(upstream: str) -> tuple[Key, ...]:
+    """The labels of saywhy_requests_total by the status' first digit."""
+    return tuple((upstream, word) for word in _CLASSES)
 
 
 def _written(bound: float) -> str:

@@ -17,19 +17,40 @@ from pydantic import ValidationError
 from saywhy.core.rules import Rulebook, RuleInfo
 from saywhy.core.rules.checks import flaws
 from saywhy.core.rules.rulebook import CompiledRule, Origin, compile_rule
-from saywhy.core.rules.shape import Pack, Rule
+from saywhy.core.rules.shape import Pack, Rule, When
 from saywhy.edge.documents import Document, DocumentError, read_document
 from saywhy.edge.examples import Example, ExampleError, examples
 from saywhy.edge.rulefaults import RuleError, RuleErrors, from_faults, row, whole
 
 __all__ = [
-    "Example", "ExampleError", "LoadedPack", "RuleError", "RuleErrors", "examples", "load_rulebook", "pack_folders",
-    "read_packs", "shipped_rules",
+    "Example", "ExampleError", "LoadedPack", "RuleError", "RuleErrors", "UnknownNames", "examples", "in_order",
+    "load_rulebook", "pack_folders", "read_packs", "shipped_rules",
 ]  # fmt: skip
 
 FILE = "rules.yaml"
 _NOT_PACKS = frozenset({"scrub"})
 _MOST_PACKS = 500
+
+
+class UnknownName(NamedTuple):
+    """A name that settings give and no rule or pack has. `key` is the setting, such as rules.disable."""
+
+    key: str
+    name: str
+    remedy: str
+
+
+class UnknownNames(RuleErrors):
+    """Names among disable, shadow and packs that are nothing: a misspelt one would silently do nothing."""
+
+    def __init__(self, names: Iterable[UnknownName]) -> None:
+        self.names = tuple(names)
+        super().__init__(
+            RuleError(
+                "settings", 0, "", one.key, f"{one.name!r} is nothing among the rules", one.remedy.rstrip(".")
+            )
+            for one in self.names
+        )
 
 
 class LoadedPack(NamedTuple):
@@ -51,9 +72,19 @@ def pack_folders(folder: Path) -> list[Path]:
     """The folders of packs in `folder`, by name. Raises RuleErrors where it cannot be one."""
     try:
         if not folder.exists():
-            raise RuleErrors([whole(folder, "there is no such folder", "name one that is there, or remove it from the settings")])
+            raise RuleErrors(
+                [
+                    whole(
+                        folder,
+                        "there is no such folder",
+                        "name one that is there, or remove it from the settings",
+                    )
+                ]
+            )
         if not folder.is_dir():
-            raise RuleErrors([whole(folder, "is a file, not a folder of packs", "name the folder that holds the packs")])
+            raise RuleErrors(
+                [whole(folder, "is a file, not a folder of packs", "name the folder that holds the packs")]
+            )
         if (folder / FILE).exists():
             return [folder]
         found = sorted(
@@ -62,11 +93,23 @@ def pack_folders(folder: Path) -> list[Path]:
         )  # fmt: skip
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise RuleErrors([whole(folder, f"cannot be read ({reason})", "give the process the right to read it")]) from None
+        raise RuleErrors(
+            [whole(folder, f"cannot be read ({reason})", "give the process the right to read it")]
+        ) from None
     if not found:
-        raise RuleErrors([whole(folder, f"holds no pack (<pack>/{FILE})", "add one, or remove the folder from the settings")])
+        raise RuleErrors(
+            [
+                whole(
+                    folder,
+                    f"holds no pack (<pack>/{FILE})",
+                    "add one, or remove the folder from the settings",
+                )
+            ]
+        )
     if len(found) > _MOST_PACKS:
-        raise RuleErrors([whole(folder, f"holds {len(found)} folders", f"keep at most {_MOST_PACKS} packs in one folder")])
+        raise RuleErrors(
+            [whole(folder, f"holds {len(found)} folders", f"keep at most {_MOST_PACKS} packs in one folder")]
+        )
     return found
 
 
@@ -117,7 +160,14 @@ def _read_pack(folder: Path, origin: Origin, *, named: bool) -> LoadedPack:
         raise RuleErrors(from_faults(document, error.errors(include_url=False))) from None
     errors = list(_mistakes(pack, document))
     if named and pack.pack != folder.name:
-        errors.append(row(document, ("pack",), f"{pack.pack!r} lies in the folder {folder.name!r}", "give both the same name"))
+        errors.append(
+            row(
+                document,
+                ("pack",),
+                f"{pack.pack!r} lies in the folder {folder.name!r}",
+                "give both the same name",
+            )
+        )
     if errors:
         raise RuleErrors(errors)
     return LoadedPack(pack, document, origin)
@@ -129,10 +179,23 @@ def _mistakes(pack: Pack, document: Document) -> Iterator[RuleError]:
         here: tuple[str | int, ...] = ("rules", place)
         if rule.id in first:
             line = document.line(("rules", first[rule.id], "id"))
-            yield row(document, (*here, "id"), f"the id is taken (line {line})", "give every rule of a pack its own")
+            yield row(
+                document, (*here, "id"), f"the id is taken (line {line})", "give every rule of a pack its own"
+            )
         first.setdefault(rule.id, place)
+        for empty in _empty_groups(rule.when, ("when",)):
+            yield row(document, (*here, *empty), "holds no condition", "write one, or remove the group")
         for flaw in flaws(rule):
             yield row(document, (*here, *flaw.path), flaw.message, flaw.remedy)
+
+
+def _empty_groups(when: When, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    groups = [(key, place, group) for key, name in (("all", "all"), ("any", "any"), ("not", "not_"))
+              for place, group in enumerate(getattr(when, name) or ())]  # fmt: skip
+    if all(getattr(when, name) is None for name in type(when).model_fields):
+        yield path
+    for key, place, group in groups:
+        yield from _empty_groups(group, (*path, key, place))
 
 
 def _twice(packs: Iterable[LoadedPack]) -> Iterator[RuleError]:
@@ -141,7 +204,12 @@ def _twice(packs: Iterable[LoadedPack]) -> Iterator[RuleError]:
         name = loaded.pack.pack
         if name in first:
             other = first[name].document.path
-            yield row(loaded.document, ("pack",), f"the name {name!r} is taken by {other}", "rename one; to change single rules, disable them by name")
+            yield row(
+                loaded.document,
+                ("pack",),
+                f"the name {name!r} is taken by {other}",
+                "rename one; to change single rules, disable them by name",
+            )
         first.setdefault(name, loaded)
 
 
@@ -152,19 +220,36 @@ def load_rulebook(
     shadow: Iterable[str] = (),
     packs: Sequence[str] | None = None,
 ) -> Rulebook:
-    """All rules of `folders` in their order. `disable` and `shadow` name rules (pack/id); `packs` names the packs that
-    count where a route says nothing (else: all but the opt-in ones). Raises RuleErrors with every mistake.
+    """All rules of `folders` in their order. `disable` names rules (pack/id) and whole packs, `shadow` rules; `packs`
+    are tried first where a route says nothing (see `in_order`). Raises RuleErrors with every mistake, UnknownNames where
+    all files are sound and a name is not.
     """
     loaded = read_packs(folders)
     disabled, shadowed = frozenset(disable), frozenset(shadow)
-    rules = [(_info(one, place, rule, shadowed), rule) for one in loaded for place, rule in enumerate(one.pack.rules)]
-    errors = list(_unknown("rules.disable", disabled, [info.name for info, _ in rules]))
-    errors += _unknown("rules.shadow", shadowed, [info.name for info, _ in rules])
-    errors += _unknown("rules.packs", frozenset(packs or ()), [one.pack.pack for one in loaded])
-    if errors:
-        raise RuleErrors(errors)
-    compiled: list[CompiledRule] = [compile_rule(rule, info) for info, rule in rules if info.name not in disabled]
-    return Rulebook(compiled, packs=None if packs is None else tuple(packs))
+    rules = [
+        (_info(one, place, rule, shadowed), rule)
+        for one in loaded
+        for place, rule in enumerate(one.pack.rules)
+    ]
+    names = [info.name for info, _ in rules]
+    known_packs = [one.pack.pack for one in loaded]
+    unknown = list(_unknown("rules.disable", disabled, [*names, *known_packs]))
+    unknown += _unknown("rules.shadow", shadowed, names)
+    unknown += _unknown("rules.packs", frozenset(packs or ()), known_packs)
+    if unknown:
+        raise UnknownNames(unknown)
+    kept = [(info, rule) for info, rule in rules if not disabled & {info.name, info.pack}]
+    compiled: list[CompiledRule] = [compile_rule(rule, info) for info, rule in kept]
+    return Rulebook(compiled, packs=in_order(packs or (), [info for info, _ in kept]))
+
+
+def in_order(named: Sequence[str], rules: Iterable[RuleInfo]) -> tuple[str, ...] | None:
+    """The packs that are in force where settings name `named`: those first, in that order, also where they are opt-in;
+    then every other pack that is not. None (a rulebook's own choice) where nothing is named.
+    """
+    if not named:
+        return None
+    return tuple(dict.fromkeys((*named, *(info.pack for info in rules if not info.opt_in))))
 
 
 def _info(loaded: LoadedPack, place: int, rule: Rule, shadowed: frozenset[str]) -> RuleInfo:
@@ -184,8 +269,8 @@ def _info(loaded: LoadedPack, place: int, rule: Rule, shadowed: frozenset[str]) 
     )
 
 
-def _unknown(key: str, names: frozenset[str], known: Sequence[str]) -> Iterator[RuleError]:
+def _unknown(key: str, names: frozenset[str], known: Sequence[str]) -> Iterator[UnknownName]:
     for name in sorted(names - set(known)):
         near = get_close_matches(name, known, n=1)
-        remedy = f'did you mean "{near[0]}"?' if near else "see `saywhy rules` for what there is"
-        yield RuleError("settings", 0, "", key, f"{name!r} is nothing among the rules", remedy)
+        remedy = f'did you mean "{near[0]}"?' if near else "see `saywhy rules` for what there is."
+        yield UnknownName(key, name, remedy)

@@ -40,4 +40,6 @@ def _tried(rulebook: Rulebook, example: Example) -> Iterator[RuleError]:
         yield whole(example.path, f"is an example of {example.rule}, and {got}", remedy)
     wrong = answered & {example.rule} if example.rule else answered
     if example.look_alike and wrong:
-        yield whole(example.path, f"is a look-alike, and {', '.join(sorted(wrong))} answers", "narrow the rule")
+        yield whole(
+            example.path, f"is a look-alike, and {', '.join(sorted(wrong))} answers", "narrow the rule"
+        )

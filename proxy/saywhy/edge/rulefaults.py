@@ -33,7 +33,10 @@ class RuleErrors(Exception):
     """A set of rules that cannot be used. `errors` has at least one row; `str()` gives one line each."""
 
     def __init__(self, errors: Iterable[RuleError]) -> None:
-        self.errors = tuple(errors)
+        found = tuple(errors)
+        files = list(dict.fromkeys(error.file for error in found))
+        # As somebody meets them who reads file after file from its top.
+        self.errors = tuple(sorted(found, key=lambda error: (files.index(error.file), error.line)))
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
@@ -130,7 +133,9 @@ def _sentence(fault: ErrorDetails) -> tuple[str, str]:
         return message, remedy or "mend it"
     if kind == "literal_error":
         words = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
-        return f"{_shown(value)} is no such word", did_you_mean(str(value), words) or f"write {' or '.join(words)}"
+        return f"{_shown(value)} is no such word", did_you_mean(
+            str(value), words
+        ) or f"write {' or '.join(words)}"
     if kind == "string_pattern_mismatch":
         what, remedy = _PATTERNS.get(last, ("is no name", "write lower-case letters, digits and _"))
         return f"{_shown(value)} {what}", remedy
@@ -141,7 +146,9 @@ def _sentence(fault: ErrorDetails) -> tuple[str, str]:
         return "is empty", "name at least one, or remove the key"
     if kind in {"too_long", "string_too_long"}:
         return "is too long", f"keep at most {context.get('max_length')}"
-    what, remedy = _KINDS.get(kind.partition("_")[0], ("what belongs here", "see the reference of rule files"))
+    what, remedy = _KINDS.get(
+        kind.partition("_")[0], ("what belongs here", "see the reference of rule files")
+    )
     return f"{_shown(value)} is not {what}", remedy
 
 

@@ -47,7 +47,9 @@ def from_response(
     parts = urlsplit(url or "")
     fields = Fields.of(request_headers or {})
     if parts.netloc and "host" not in fields:
-        fields = Fields([*fields.lines, (b"Host", parts.netloc.rpartition("@")[2].encode("ascii", "replace"))])
+        fields = Fields(
+            [*fields.lines, (b"Host", parts.netloc.rpartition("@")[2].encode("ascii", "replace"))]
+        )
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     request = Request(method, target.encode("utf-8", "surrogateescape"), fields, parts.scheme or "http")
     head = Head(request, Response(status, Fields.of(headers)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from saywhy.core.model import Outcome, Request, Verdict
@@ -25,8 +25,10 @@ class Answering:
     """
 
     # Defaults stand on the class: one of these is made for each request, and most stay as they are.
+    deadline = 0.0
     upstream: Upstream | None = None
     sent_status = 0
+    _pending: list[bytes] | None = None
     _upstream_name = ""
     _answered = _keep = False
     _reply: ResponseHead | None = None
@@ -39,15 +41,17 @@ class Answering:
     _failure = ""
     _bytes_out = 0
 
-    def __init__(self, down: Downstream, head: RequestHead, size: int, done: bool) -> None:
+    def __init__(self, down: Downstream, head: RequestHead, piece: bytes, done: bool) -> None:
         self._down = down
-        self._relay = down.relay
-        self._normalizer = down.relay.normalizer  # the set it started with, whatever a reload brings
+        self._relay = relay = down.relay
+        self._normalizer = relay.normalizer  # the set it started with, whatever a reload brings
         self.head = head
         self.request_done = done
-        self._bytes_in = size
-        self._started = time.time()
-        self._t0 = time.perf_counter()
+        self._bytes_in = len(head.raw)
+        if piece:
+            self._bytes_in += len(piece)
+            self._pending = [piece]
+        self._began = perf_counter()
 
     def _held(self, piece: bytes, done: bool) -> None:
         hold = self._hold
@@ -79,12 +83,15 @@ class Answering:
             self._send_head(adapted(reply, verdict, self._extra(reply)), reply.status, held)
 
     def _extra(self, reply: ResponseHead) -> bytes:
+        """The lines that our own hop adds to the site's head."""
         if self.head.old and reply.kind == CHUNKED:
             reply.without_chunks()
             self._dechunk = Dechunk()
         return continued(self._keep, self.head.old)
 
     def _reply_head(self, reply: ResponseHead) -> bytes:
+        if self._keep and not self.head.old:
+            return reply.onward()
         return reply.onward(self._extra(reply))
 
     def _send_head(self, head: bytes, status: int, piece: bytes) -> None:
@@ -97,7 +104,9 @@ class Answering:
         """Send an answer of our own making."""
         self.sent_status = verdict.status
         self._answered = True
-        self._write(composed(verdict, reply, self.head.method == b"HEAD", continued(self._keep, self.head.old)))
+        self._write(
+            composed(verdict, reply, self.head.method == b"HEAD", continued(self._keep, self.head.old))
+        )
 
     def _may_keep(self) -> bool:
         """Whether the caller's connection may go on after an answer whose end it can tell."""
@@ -108,17 +117,17 @@ class Answering:
 
     def _write(self, data: bytes) -> None:
         self._bytes_out += len(data)
-        self._down.transport.write(data)
+        self._down.say(data)
 
     def _finish(self, keep: bool) -> None:
         self._record()
         self._down.finished(keep)
 
     def _record(self) -> None:
-        head = self.head
-        self._relay.recorder.record(
+        head, relay, began, decision = self.head, self._relay, self._began, self._decision
+        relay.recorder.record(
             Outcome(
-                self._started,
+                relay.sweep.wall + began,
                 head.method.decode("latin-1"),
                 head.host.decode("latin-1"),
                 head.path,
@@ -129,11 +138,10 @@ class Answering:
                 self.sent_status,
                 self._bytes_in,
                 self._bytes_out,
-                time.perf_counter() - self._t0,
+                perf_counter() - began,
                 self._site_took,
-                self._decision.seconds if self._decision is not None else 0.0,
+                decision.seconds if decision is not None else 0.0,
                 self._verdict,
                 self._failure,
             )
         )
-

@@ -9,7 +9,9 @@ from saywhy.core.model import Verdict
 from saywhy.relay.lines import CRLF
 from saywhy.relay.reply import ResponseHead
 
-_FRAMING: Final = frozenset((b"content-length", b"transfer-encoding", b"connection", b"keep-alive", b"trailer"))
+_FRAMING: Final = frozenset(
+    (b"content-length", b"transfer-encoding", b"connection", b"keep-alive", b"trailer")
+)
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _FORWARDED_METHODS: Final = b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"
 

@@ -5,6 +5,7 @@ one timer looks at everybody a few times a second. A timer a request would cost 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 from saywhy.edge.settings import Deadlines
@@ -14,11 +15,12 @@ NEVER = float("inf")
 
 class Sweep:
     """The timer. `now` is the loop's time at the last tick: good enough to set deadlines from, and free to read.
+    `wall` plus a `time.perf_counter()` is Unix time, for the record: one clock is read an exchange, not two.
 
     Deadlines are late by at most two ticks; a tick is an eighth of the shortest deadline, between 20 ms and 500 ms.
     """
 
-    __slots__ = ("_handle", "_look", "_loop", "now", "tick")
+    __slots__ = ("_handle", "_look", "_loop", "now", "tick", "wall")
 
     def __init__(self, deadlines: Deadlines, look: Callable[[float], None]) -> None:
         shortest = min(
@@ -32,6 +34,7 @@ class Sweep:
         )
         self.tick = min(0.5, max(0.02, shortest / 8))
         self.now = 0.0
+        self.wall = time.time() - time.perf_counter()
         self._look = look
         self._loop: asyncio.AbstractEventLoop | None = None
         self._handle: asyncio.TimerHandle | None = None
@@ -52,5 +55,6 @@ class Sweep:
     def _run(self) -> None:
         assert self._loop is not None
         self.now = self._loop.time()
+        self.wall = time.time() - time.perf_counter()  # anew each time: the wall's clock may be set
         self._handle = self._loop.call_later(self.tick, self._run)
         self._look(self.now)

@@ -8,10 +8,12 @@ import struct
 from typing import TYPE_CHECKING, Final, cast
 
 from saywhy.relay.exchange import Exchange
+from saywhy.relay.facts import Facts, facts_of, read_again
 from saywhy.relay.forwarded import Peer
 from saywhy.relay.framing import request_framing
-from saywhy.relay.head import read_request
+from saywhy.relay.head import RequestHead, read_request
 from saywhy.relay.lines import CRLF, HEAD_END, BadHead
+from saywhy.relay.outbox import Outlet
 from saywhy.relay.refusal import refusal
 
 if TYPE_CHECKING:
@@ -23,28 +25,27 @@ _LINGER_SECONDS: Final = 2.0
 _HARD: Final = struct.pack("ii", 1, 0)
 
 
-
-class Downstream(asyncio.Protocol):
+class Downstream(Outlet, asyncio.Protocol):
     """One caller's connection. `exchange` is the one being answered; what is read ahead of it waits in `_ahead`."""
 
     __slots__ = (
-        "_ahead", "_closing", "_framing", "_paused", "_pumping", "_searched", "deadline", "exchange", "peer", "relay",
-        "slow", "transport",
+        "_ahead", "_closing", "_facts", "_framing", "_pumping", "_searched", "deadline", "exchange", "peer",
+        "relay", "slow",
     )  # fmt: skip
 
     def __init__(self, relay: Relay) -> None:
+        super().__init__(relay.outbox)
         self.relay = relay
         self.exchange: Exchange | None = None
+        self._facts: Facts | None = None
         self._framing = request_framing()
         self._ahead = bytearray()
         self._searched = 0
         self._closing = False
-        self._paused = False
         self._pumping = False
         self.slow = False
         self.deadline = 0.0
         self.peer: Peer = cast(Peer, None)
-        self.transport: asyncio.Transport = cast(asyncio.Transport, None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A caller connects."""
@@ -151,7 +152,10 @@ class Downstream(asyncio.Protocol):
         else:
             raw = data
         try:
-            head = read_request(raw, relay.onward.names, relay.limits, trusted=self.peer.trusted)
+            facts = self._facts
+            head = None if facts is None else read_again(raw, facts, relay.limits, trusted=self.peer.trusted)
+            if head is None:
+                head = self._read(raw)
             if start:
                 data = data[start:]
             size = end - start
@@ -161,19 +165,28 @@ class Downstream(asyncio.Protocol):
             return end
         relay.requests_count += 1
         relay.inflight += 1
-        exchange = self.exchange = Exchange(self, head, data[size:stop] if stop > size else b"", self._framing.done)
+        exchange = self.exchange = Exchange(
+            self, head, data[size:stop] if stop > size else b"", self._framing.done
+        )
         exchange.begin()
         return start + stop
+
+    def _read(self, raw: bytes) -> RequestHead:
+        head = read_request(raw, self.relay.onward.names, self.relay.limits, trusted=self.peer.trusted)
+        self._facts = facts_of(head)
+        return head
 
     def finished(self, keep: bool) -> None:
         """The exchange is over; go on with the next request, or close."""
         self.exchange = None
-        self.relay.inflight -= 1
+        relay = self.relay
+        relay.inflight -= 1
         if not keep or self._closing:
             self._close()
             return
-        self.deadline = self.relay.sweep.now + self.relay.wait_keepalive
-        self.resume()
+        self.deadline = relay.sweep.now + relay.wait_keepalive
+        if self._paused:
+            self.resume()
         if self._ahead and not self._pumping:
             data = bytes(self._ahead)
             self._ahead.clear()
@@ -185,6 +198,7 @@ class Downstream(asyncio.Protocol):
             self.exchange = None
             self.relay.inflight -= 1
         self._closing = True
+        self.flush()
         if hard:
             raw = self.transport.get_extra_info("socket")
             if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
@@ -195,6 +209,7 @@ class Downstream(asyncio.Protocol):
 
     def hand_over(self) -> bytes:
         """This connection becomes a tunnel's; what the caller sent ahead is returned."""
+        self.flush()
         self.exchange = None
         self.relay.inflight -= 1
         self.relay.left(self)
@@ -211,7 +226,7 @@ class Downstream(asyncio.Protocol):
         """Answer a request that could not be read, and close: nobody knows where the next one would begin."""
         self.relay.requests_count += 1
         answer, outcome = refusal(raw, token, self.relay, self.peer.scheme)
-        self.transport.write(answer)
+        self.write(answer)
         self.relay.recorder.record(outcome)
         self._framing.done = False
         self._close()
@@ -221,6 +236,7 @@ class Downstream(asyncio.Protocol):
         overtake the answer (RFC 9112 9.6): half-close, read on for a moment, then close.
         """
         self._closing = True
+        self.flush()
         unread = bool(self._ahead) or not self._framing.done
         self._ahead.clear()
         if unread and self.transport.can_write_eof() and not self.transport.is_closing():
@@ -244,19 +260,6 @@ class Downstream(asyncio.Protocol):
                 self._closing = True
                 self.transport.close()
 
-    def pause(self) -> None:
-        """Read no more until resumed."""
-        if not self._paused:
-            self._paused = True
-            self.transport.pause_reading()
-
-    def resume(self) -> None:
-        """Read on."""
-        if self._paused:
-            self._paused = False
-            if not self.transport.is_closing():
-                self.transport.resume_reading()
-
     def pause_writing(self) -> None:
         """The caller does not keep up: the site has to wait."""
         self.slow = True
@@ -273,6 +276,8 @@ class Downstream(asyncio.Protocol):
         """The caller has closed its side, which here means that it left (as it does to nginx): the transport closes."""
         if self.exchange is not None:
             self.transport.abort()
+        else:
+            self.flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Gone: so is the reason for whatever was under way."""
@@ -287,6 +292,7 @@ class Downstream(asyncio.Protocol):
         """Close an idle connection; one in the middle of a request or an answer goes on (and closes after it)."""
         if self.is_idle:
             self._closing = True
+            self.flush()
             self.transport.close()
 
     def abort(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from saywhy.core.failures import look_up
@@ -13,8 +14,6 @@ from saywhy.relay.lines import CHUNKED, CLOSE
 from saywhy.relay.tunnel import Tunnel
 
 if TYPE_CHECKING:
-    from saywhy.relay.downstream import Downstream
-    from saywhy.relay.head import RequestHead
     from saywhy.relay.pool import Pool
     from saywhy.relay.reply import ResponseHead
     from saywhy.relay.upstream import Upstream
@@ -33,18 +32,11 @@ class Exchange(Answering):
     """
 
     # Defaults stand on the class: one of these is made for each request, and most stay as they are.
-    deadline = 0.0
     _pool: Pool | None = None
     _onward = b""
-    _pending: list[bytes] | None = None
     _body_sent = _on_kept = _retried = False
     _sent_at = 0.0
     _stuck = -1
-
-    def __init__(self, down: Downstream, head: RequestHead, piece: bytes, done: bool) -> None:
-        super().__init__(down, head, len(head.raw) + len(piece), done)
-        if piece:
-            self._pending = [piece]
 
     # The request's way.
 
@@ -81,10 +73,9 @@ class Exchange(Answering):
             self._pending = None
             self._body_sent = True
             self._down.resume()
-        self._sent_at = time.perf_counter()
-        self.deadline = self._relay.sweep.now + (
-            self._relay.wait_first_byte if self.request_done else self._relay.wait_idle
-        )
+        self._sent_at = perf_counter()
+        relay = self._relay
+        self.deadline = relay.sweep.now + (relay.wait_first_byte if self.request_done else relay.wait_idle)
         upstream.transport.write(data)
 
     def body(self, piece: bytes, done: bool) -> None:
@@ -98,8 +89,10 @@ class Exchange(Answering):
             return
         self._body_sent = True
         if done:
-            self._sent_at = time.perf_counter()
-        self.deadline = self._relay.sweep.now + (self._relay.wait_first_byte if done else self._relay.wait_idle)
+            self._sent_at = perf_counter()
+        self.deadline = self._relay.sweep.now + (
+            self._relay.wait_first_byte if done else self._relay.wait_idle
+        )
         self.upstream.transport.write(piece)
 
     # The answer's way.
@@ -113,21 +106,27 @@ class Exchange(Answering):
     def reply(self, reply: ResponseHead, piece: bytes, done: bool) -> None:
         """The final head, and what came of its body in the same segment."""
         self._reply = reply
-        self._original = reply.status
-        self._site_took = time.perf_counter() - self._sent_at
-        self.deadline = self._relay.sweep.now + self._relay.wait_idle
-        head = self.head
-        self._keep = head.keep and reply.kind != CLOSE and self.request_done and not self._relay.draining
+        status = self._original = reply.status
+        self._site_took = perf_counter() - self._sent_at
+        head, relay = self.head, self._relay
+        self._keep = head.keep and reply.kind != CLOSE and self.request_done and not relay.draining
         if head.old and reply.kind == CHUNKED:
             self._keep = False
-        if self._normalizer.glance(reply.status, head.raw):
-            decision = Decision(self._normalizer, self._request(), reply, self._relay.budget)
-            self._decision, self._hold, self._verdict = decision, decision.hold, decision.verdict
-            if decision.hold is not None:
-                if piece or done or decision.hold.full:
-                    self._held(piece, done)
-                return
-        self._send_head(self._reply_head(reply), reply.status, piece)
+        if not done:
+            self.deadline = relay.sweep.now + relay.wait_idle
+        if self._normalizer.glance(status, head.raw) and self._consider(reply, piece, done):
+            return
+        self._send_head(self._reply_head(reply), status, piece)
+
+    def _consider(self, reply: ResponseHead, piece: bytes, done: bool) -> bool:
+        """Show both heads to the core; whether the answer is held."""
+        decision = Decision(self._normalizer, self._request(), reply, self._relay.budget)
+        self._decision, self._hold, self._verdict = decision, decision.hold, decision.verdict
+        if decision.hold is None:
+            return False
+        if piece or done or decision.hold.full:
+            self._held(piece, done)
+        return True
 
     def piece(self, piece: bytes, done: bool) -> None:
         """A segment of the answer's body, framing included."""
@@ -138,12 +137,13 @@ class Exchange(Answering):
             self._write(self._dechunk.feed(piece))
         else:
             self._bytes_out += len(piece)
-            self._down.transport.write(piece)
+            self._down.write(piece)
 
     def end(self) -> None:
         """The answer is complete, and its connection no longer ours."""
         self.upstream = None
-        self._finish(self._keep and self.request_done)
+        self._record()
+        self._down.finished(self._keep and self.request_done)
 
     def broken(self, token: str) -> None:
         """The site sent what is not HTTP, or too much; its connection is closed."""
@@ -181,7 +181,7 @@ class Exchange(Answering):
             self.fail("http_upgrade_failed")
             return
         self._original = self.sent_status = 101
-        self._site_took = time.perf_counter() - self._sent_at
+        self._site_took = perf_counter() - self._sent_at
         upstream.exchange = self.upstream = None
         self._write(reply.onward() + rest)
         relay = self._relay
@@ -193,7 +193,9 @@ class Exchange(Answering):
             self._record()
 
         first = down.hand_over()
-        tunnel = Tunnel(down.transport, upstream.transport, relay.deadlines.tunnel_idle_seconds, relay.sweep.now, finish)
+        tunnel = Tunnel(
+            down.transport, upstream.transport, relay.deadlines.tunnel_idle_seconds, relay.sweep.now, finish
+        )
         relay.tunnels.add(tunnel)
         if first:
             upstream.transport.write(first)
@@ -281,7 +283,9 @@ class Exchange(Answering):
     def _drop_caller(self, token: str) -> None:
         self._failure = token
         self._detach()
-        self._down.drop(hard=self._reply is not None and (self._reply.kind == CLOSE or self._dechunk is not None))
+        self._down.drop(
+            hard=self._reply is not None and (self._reply.kind == CLOSE or self._dechunk is not None)
+        )
         self._record()
 
     def _may_retry(self) -> bool:
@@ -295,4 +299,3 @@ class Exchange(Answering):
             self._pool.forget(self)
         if self._decision is not None:
             self._decision.drop()
-

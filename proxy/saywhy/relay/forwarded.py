@@ -11,7 +11,7 @@ from itertools import count
 from typing import Final
 
 from saywhy.edge.settings import Forwarding
-from saywhy.relay.head import Reading, RequestHead, request_names
+from saywhy.relay.head import RequestHead, request_names
 from saywhy.relay.lines import CRLF, tokens
 
 _LOG: Final = logging.getLogger("saywhy.relay")
@@ -35,9 +35,11 @@ class Onward:
     """Turns a caller's head into the head that the site gets. One a relay."""
 
     def __init__(self, forwarding: Forwarding, deployment: str) -> None:
-        self.names: dict[bytes, Reading] = dict(request_names(forwarding.request_id_field))
+        self.names = request_names(forwarding.request_id_field)
         self._networks = [
-            ipaddress.ip_network(entry, strict=False) for entry in forwarding.trusted_proxies if entry != "unix"
+            ipaddress.ip_network(entry, strict=False)
+            for entry in forwarding.trusted_proxies
+            if entry != "unix"
         ]
         self._trust_unix = "unix" in forwarding.trusted_proxies
         self._rfc7239 = forwarding.style == "forwarded"
@@ -45,7 +47,7 @@ class Onward:
         self._warned = False
         self.loop_id = b"saywhy-" + deployment.encode("ascii")
         self._id_field = forwarding.request_id_field.encode("latin-1")
-        self._id_start = os.urandom(8).hex()
+        self._id_start = os.urandom(8).hex().encode()
         self._counter = count(1)
         via = b"Via: 1.1 saywhy\r\n" if forwarding.via else b""
         self._closing = via + b"CDN-Loop: " + self.loop_id + b"\r\n"
@@ -68,12 +70,16 @@ class Onward:
         except ValueError:
             return False
         mapped = getattr(parsed, "ipv4_mapped", None)
-        return any(parsed in network or (mapped is not None and mapped in network) for network in self._networks)
+        return any(
+            parsed in network or (mapped is not None and mapped in network) for network in self._networks
+        )
 
     def loops(self, head: RequestHead) -> bool:
         """Whether this deployment has seen the request before (RFC 8586)."""
         return head.loops is not None and any(
-            token.partition(b";")[0].strip() == self.loop_id for value in head.loops for token in tokens(value)
+            token.partition(b";")[0].strip() == self.loop_id
+            for value in head.loops
+            for token in tokens(value)
         )
 
     def scheme(self, head: RequestHead, peer: Peer) -> str:
@@ -83,7 +89,7 @@ class Onward:
 
     def request_id(self) -> bytes:
         """A new id: unique, not a secret."""
-        return f"{self._id_start}{next(self._counter):016x}".encode()
+        return b"%b%016x" % (self._id_start, next(self._counter))
 
     def compose(self, head: RequestHead, peer: Peer, authority: bytes) -> bytes:
         """The whole head for the site. `authority` stands in for the Host that HTTP/1.0 may leave out."""

@@ -40,7 +40,14 @@ class Framing:
         self._ended = True
 
     def begin(
-        self, data: bytes, end: int, kind: int, length: int, *, shown: bytes | None = None, bodyless: bool = False
+        self,
+        data: bytes,
+        end: int,
+        kind: int,
+        length: int,
+        *,
+        shown: bytes | None = None,
+        bodyless: bool = False,
     ) -> int:
         """Validate the head `data[:end]` and take what `data` holds of its body; the offset where that stops.
 

@@ -7,7 +7,7 @@ leaves every other line as it is, 8-bit bytes, order and case included. Nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from saywhy.core.model import Fields, Request
 from saywhy.edge.settings import Limits
@@ -18,6 +18,7 @@ from saywhy.relay.lines import (
     LENGTH,
     NONE,
     BadHead,
+    beginnings,
     may_be_named,
     pair,
     size_of,
@@ -73,7 +74,9 @@ class RequestHead:
         """The core's value for this head: fields as the caller sent them, less those that only we may set."""
         pairs = (pair(line) for line in self.raw[:-4].split(CRLF)[1:])
         lines = [
-            (name, self.host if name.lower() == b"host" else value) for name, value in pairs if name.lower() not in _OWN
+            (name, self.host if name.lower() == b"host" else value)
+            for name, value in pairs
+            if name.lower() not in _OWN
         ]
         return Request(self.method.decode("latin-1"), self.target, Fields(lines), scheme)
 
@@ -154,8 +157,15 @@ def _cdn_loop(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
     head.loops = [*(head.loops or ()), value]
 
 
-def request_names(id_field: str) -> Mapping[bytes, Reading]:
-    """Lower-cased field name -> what is done about it; `id_field` is the name of the request id's field."""
+class Names(NamedTuple):
+    """Lower-cased field name -> what is done about it, and how lines of such fields begin."""
+
+    readings: Mapping[bytes, Reading]
+    starts: frozenset[bytes]
+
+
+def request_names(id_field: str) -> Names:
+    """What is read of a request; `id_field` is the name of the request id's field."""
     names: dict[bytes, Reading] = {
         b"host": _host,
         b"content-length": _content_length,
@@ -178,10 +188,10 @@ def request_names(id_field: str) -> Mapping[bytes, Reading]:
     names.update(dict.fromkeys(spellings(b"cdn-loop"), _cdn_loop))
     if id_field:
         names[id_field.lower().encode("latin-1")] = _request_id
-    return names
+    return Names(names, beginnings(names))
 
 
-def read_request(raw: bytes, names: Mapping[bytes, Reading], limits: Limits, *, trusted: bool) -> RequestHead:
+def read_request(raw: bytes, names: Names, limits: Limits, *, trusted: bool) -> RequestHead:
     """Read a whole request head, the empty line included.
 
     Raises BadHead for what is refused whatever llhttp thinks; what is returned must still pass llhttp before a byte of
@@ -196,12 +206,16 @@ def read_request(raw: bytes, names: Mapping[bytes, Reading], limits: Limits, *, 
     method, _, rest = first.partition(b" ")
     target, _, version = rest.rpartition(b" ")
     head = RequestHead(raw, method, target, trusted)
-    for at in range(1, len(lines)):
-        line = lines[at]
-        colon = line.find(b":")
-        reading = names.get(name := line[:colon].lower())
-        if reading is not None:
-            reading(head, at, name, line[colon + 1 :].strip(b" \t"))
+    readings, starts = names
+    at = -1
+    for line in lines:
+        at += 1
+        if line[:3] in starts and at:
+            name, _, value = line.partition(b":")
+            name = name.lower()
+            reading = readings.get(name)
+            if reading is not None:
+                reading(head, at, name, value.strip(b" \t"))
     if version != b"HTTP/1.1":
         _old_version(head, version, lines)
     if head.codings is not None:
@@ -222,7 +236,9 @@ def read_request(raw: bytes, names: Mapping[bytes, Reading], limits: Limits, *, 
 def _old_version(head: RequestHead, version: bytes, lines: list[bytes]) -> None:
     if version != b"HTTP/1.0":
         digits = version[5:].replace(b".", b"")
-        raise BadHead("version_unknown" if version[:5] == b"HTTP/" and digits.isdigit() else "http_request_error")
+        raise BadHead(
+            "version_unknown" if version[:5] == b"HTTP/" and digits.isdigit() else "http_request_error"
+        )
     if head.codings is not None:  # RFC 9112 6.1: faulty framing
         raise BadHead("http_request_error")
     head.old = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from typing import Final
 
@@ -19,7 +20,8 @@ PROTECTED: Final = frozenset({
 """Fields that Connection may not take away: naming them would strip a caller's address, a login or the framing."""
 
 FORWARDED_NAMES: Final = tuple(
-    b"x-forwarded-" + end for end in (b"for", b"proto", b"host", b"port", b"prefix", b"server", b"ssl", b"scheme")
+    b"x-forwarded-" + end
+    for end in (b"for", b"proto", b"host", b"port", b"prefix", b"server", b"ssl", b"scheme")
 )
 
 
@@ -37,6 +39,18 @@ def spellings(name: bytes) -> tuple[bytes, ...]:
     return tuple(
         first + b"".join(mark + part for mark, part in zip(marks, rest, strict=True))
         for marks in product((b"-", b"_"), repeat=len(rest))
+    )
+
+
+def beginnings(names: Iterable[bytes]) -> frozenset[bytes]:
+    """The first three bytes of these fields' lines, in every mix of case: most lines of a head are told by them to be
+    none of these fields', for a fraction of what cutting out and lower-casing their names costs.
+    """
+    firsts = ((name + b":").lower()[:3] for name in names)
+    return frozenset(
+        bytes(mix)
+        for first in firsts
+        for mix in product(*((byte, bytes([byte]).upper()[0]) for byte in first))
     )
 
 

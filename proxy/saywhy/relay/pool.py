@@ -109,7 +109,9 @@ class Pool:
         for upstream in [one for one in self._idle if one.deadline < now]:
             self._idle.remove(upstream)
             upstream.close()
-        for upstream in [one for one in self._open if one.exchange is None and one.spilling and one.deadline < now]:
+        for upstream in [
+            one for one in self._open if one.exchange is None and one.spilling and one.deadline < now
+        ]:
             upstream.close()
         for task in [task for task, until in self._dials.items() if until < now]:
             task.cancel()

@@ -48,5 +48,9 @@ def _what_is_safe(raw: bytes, scheme: str) -> Request:
     lines = raw.split(CRLF)
     method = lines[0].partition(b" ")[0]
     fields = [pair(line) for line in lines[1:] if line.partition(b":")[0].lower() in _SAFE_FIELDS]
-    clean = [(name, value) for name, value in fields if value.isascii() and bytes(value).decode().isprintable()]
-    return Request(method="HEAD" if method == b"HEAD" else "GET", target=b"/", fields=Fields(clean), scheme=scheme)
+    clean = [
+        (name, value) for name, value in fields if value.isascii() and bytes(value).decode().isprintable()
+    ]
+    return Request(
+        method="HEAD" if method == b"HEAD" else "GET", target=b"/", fields=Fields(clean), scheme=scheme
+    )

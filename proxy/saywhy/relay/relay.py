@@ -14,6 +14,7 @@ from saywhy.relay.dial import place_of
 from saywhy.relay.downstream import Downstream
 from saywhy.relay.forwarded import Onward, deployment_id
 from saywhy.relay.hold import Budget
+from saywhy.relay.outbox import Outbox
 from saywhy.relay.pool import Pool
 from saywhy.relay.tunnel import Tunnel
 from saywhy.relay.upstream import Upstream as UpstreamEnd
@@ -50,12 +51,12 @@ class Recorders:
     """Several recorders as one."""
 
     def __init__(self, recorders: Iterable[Recorder]) -> None:
-        self._recorders = tuple(recorders)
+        self._records = tuple(recorder.record for recorder in recorders)
 
     def record(self, outcome: Outcome) -> None:
         """Tell each of them."""
-        for recorder in self._recorders:
-            recorder.record(outcome)
+        for record in self._records:
+            record(outcome)
 
 
 class Relay:
@@ -79,6 +80,7 @@ class Relay:
         self.deadlines = deadlines
         self.recorder = recorder
         self.sweep = Sweep(deadlines, self._look)
+        self.outbox = Outbox()
         self.budget = Budget(limits.held_bytes_budget)
         self.onward = Onward(forwarding, deployment_id(upstream.url for upstream in upstreams.values()))
         self.pools = {name: self._pool(name, upstream) for name, upstream in upstreams.items()}

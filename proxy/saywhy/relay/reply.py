@@ -13,13 +13,14 @@ from saywhy.relay.lines import (
     LENGTH,
     NONE,
     BadHead,
+    beginnings,
     may_be_named,
     pair,
     size_of,
     tokens,
 )
 
-_SIZE, _CODING, _CONNECTION, _UPGRADE, _DROP = range(5)
+_SIZE, _CODING, _CONNECTION, _UPGRADE, _DROP, _NOTHING = range(6)
 
 _NAMES: Final[dict[bytes, int]] = {
     b"content-length": _SIZE,
@@ -33,10 +34,15 @@ _NAMES: Final[dict[bytes, int]] = {
     b"Content-Length": _SIZE,
     b"Transfer-Encoding": _CODING,
     b"Connection": _CONNECTION,
+    b"Content-Type": _NOTHING,
+    b"Content-Encoding": _NOTHING,
 }
 
 _FIRST_BYTES: Final = frozenset(letter for name in _NAMES for letter in (name[0], name[:1].upper()[0]))
-"""Most lines are told by their first byte to be none of ours."""
+"""Most lines are told by their first byte, or the first three, to be none of ours."""
+
+_STARTS: Final = beginnings(_NAMES)
+_STATUSES: Final = {b"%03d" % status: status for status in range(1000)}
 
 _KEEPS: Final = [b"keep-alive"]
 
@@ -52,7 +58,9 @@ class ResponseHead:
 
     __slots__ = ("keep", "kind", "length", "lines", "raw", "status", "upgrade")
 
-    def __init__(self, raw: bytes, status: int, kind: int, length: int, keep: bool, lines: list[bytes] | None) -> None:
+    def __init__(
+        self, raw: bytes, status: int, kind: int, length: int, keep: bool, lines: list[bytes] | None
+    ) -> None:
         self.raw = raw
         self.status = status
         self.kind = kind
@@ -69,12 +77,16 @@ class ResponseHead:
         """The head to send, with `extra` lines (each ended by CRLF) after the site's own."""
         if self.lines is None:
             return self.raw if not extra else self.raw[:-2] + extra + CRLF
-        return b"\r\n".join(self.lines) + CRLF + extra + CRLF
+        return b"%b\r\n%b\r\n" % (CRLF.join(self.lines), extra)
 
     def without_chunks(self) -> None:
         """Forget the chunked coding: the caller speaks HTTP/1.0 and gets the bare body, ended by the connection."""
         lines = self.lines if self.lines is not None else self.raw[:-4].split(CRLF)
-        self.lines = [line for line in lines if line.partition(b":")[0].lower() not in (b"transfer-encoding", b"trailer")]
+        self.lines = [
+            line
+            for line in lines
+            if line.partition(b":")[0].lower() not in (b"transfer-encoding", b"trailer")
+        ]
 
 
 def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead:
@@ -82,27 +94,28 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
 
     Raises BadHead with a token for what cannot be passed on; llhttp must still accept the bytes.
     """
-    if raw[:5] != b"HTTP/" or raw[5:7] != b"1." or not raw[9:12].isdigit():
+    status = _STATUSES.get(raw[9:12], -1)
+    if status < 0 or raw[:7] != b"HTTP/1.":
         raise BadHead(BROKEN)
     lines = raw[:-4].split(CRLF)
     if len(lines) > limits.fields_count + 1 or (
         len(raw) > limits.line_bytes and max(map(len, lines)) > limits.line_bytes
     ):
         raise BadHead(TOO_LARGE)
-    status = int(raw[9:12])
     size = -1
     codings: bytes | None = None
     gone: list[bytes] | None = None
     named: list[bytes] | None = None
     for line in lines:
-        if line[0] not in _FIRST_BYTES:
+        if line[0] not in _FIRST_BYTES or line[:3] not in _STARTS:
             continue
-        colon = line.find(b":")
-        name = line[:colon]
+        name, _, value = line.partition(b":")
         what = _NAMES.get(name)
-        if what is None and (what := _NAMES.get(name.lower())) is None:
+        if what is None:
+            what = _NAMES.get(name.lower(), _NOTHING)
+        if what == _NOTHING:
             continue
-        value = line[colon + 1 :].strip(b" \t")
+        value = value.strip(b" \t")
         if what == _SIZE:
             if size >= 0:
                 raise BadHead(BROKEN)

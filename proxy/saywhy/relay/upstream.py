@@ -8,6 +8,7 @@ import termios
 from typing import TYPE_CHECKING, Final, cast
 
 from saywhy.relay.framing import response_framing
+from saywhy.relay.intake import Intake
 from saywhy.relay.lines import HEAD_END, BadHead
 from saywhy.relay.reply import BROKEN, TOO_LARGE, read_response, tidied
 
@@ -20,21 +21,22 @@ _SPILL_LIMIT: Final = 262144
 """How much of a body that nobody wants is read to keep its connection: about what a new connection costs."""
 
 
-class Upstream(asyncio.Protocol):
+class Upstream(Intake, asyncio.Protocol):
     """One connection to a site. `exchange` is whom it serves; `reused` whether it has served before (so may be stale)."""
 
     __slots__ = (
-        "_begun", "_buffer", "_eof", "_fd", "_framing", "_keep", "_paused", "_pool", "_spill", "deadline", "exchange",
-        "reused", "slow", "transport",
+        "_begun", "_buffer", "_eof", "_fd", "_framing", "_head_bytes", "_keep", "_pool", "_spill", "deadline",
+        "exchange", "reused", "slow",
     )  # fmt: skip
 
     def __init__(self, pool: Pool) -> None:
+        super().__init__()
         self._pool = pool
+        self._head_bytes = pool.limits.head_bytes
         self._framing = response_framing()
         self._buffer: bytearray | None = None
         self._begun = False  # the final head of the current answer is through
         self._eof = False
-        self._paused = False
         self._keep = False
         self._spill = 0
         self._fd = -1
@@ -42,7 +44,6 @@ class Upstream(asyncio.Protocol):
         self.reused = False
         self.slow = False  # the site does not take what we send
         self.deadline = 0.0
-        self.transport: asyncio.Transport = cast(asyncio.Transport, None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection stands: hand it to whoever waits."""
@@ -71,7 +72,11 @@ class Upstream(asyncio.Protocol):
         if exchange is None:
             self._unasked(data)
         elif not self._begun:
-            self._read_head(exchange, data)
+            end = data.find(HEAD_END) if self._buffer is None else -1
+            if end < 0 or end > self._head_bytes:
+                self._read_head(exchange, data)
+            elif (rest := self._take_head(exchange, data, end + 4)) is not None:
+                self._read_head(exchange, rest)
         else:
             try:
                 stop = self._framing.take(data)
@@ -90,8 +95,7 @@ class Upstream(asyncio.Protocol):
             self._buffer = None
         while True:
             end = data.find(HEAD_END)
-            limit = self._pool.limits.head_bytes
-            if end > limit:
+            if end > self._head_bytes:
                 self._broken(exchange, TOO_LARGE)
                 return
             if end < 0:
@@ -106,7 +110,7 @@ class Upstream(asyncio.Protocol):
         bare = _bare_end(data)
         if bare:
             self._read_head(exchange, tidied(data[:bare]) + data[bare:])
-        elif len(data) > self._pool.limits.head_bytes:
+        elif len(data) > self._head_bytes:
             self._broken(exchange, TOO_LARGE)
         elif data and not b"HTTP/1.".startswith(data[:7]):
             self._broken(exchange, BROKEN)
@@ -152,7 +156,8 @@ class Upstream(asyncio.Protocol):
         if spoilt or not self._keep or self.transport.is_closing():
             self.close()
         else:
-            self.resume()
+            if self._paused:
+                self.resume()
             self._pool.release(self)
 
     def let_go(self) -> None:
@@ -184,19 +189,6 @@ class Upstream(asyncio.Protocol):
         self.exchange = None
         self.abort()
         exchange.broken(token)
-
-    def pause(self) -> None:
-        """Read no more until resumed: the caller is slow."""
-        if not self._paused:
-            self._paused = True
-            self.transport.pause_reading()
-
-    def resume(self) -> None:
-        """Read on."""
-        if self._paused:
-            self._paused = False
-            if not self.transport.is_closing():
-                self.transport.resume_reading()
 
     def pause_writing(self) -> None:
         """The site does not keep up: the caller has to wait."""

@@ -11,6 +11,13 @@ from aiohttp import web
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import CollectorRegistry
 
+OVERVIEW = """saywhy, the port of its operators.
+GET  /-/healthy  200 while the process runs
+GET  /-/ready    200 where new exchanges are welcome, else 503 and why not
+POST /-/reload   settings and rules anew; 500 and why where the old ones stay
+GET  /metrics    for Prometheus
+"""
+
 
 class Operations(Protocol):
     """What the admin port asks of the running process."""
@@ -28,7 +35,10 @@ class Operations(Protocol):
 
 
 def admin_application(operations: Operations) -> web.Application:
-    """GET /-/healthy, /-/ready and /metrics; POST /-/reload."""
+    """GET /-/healthy, /-/ready and /metrics; POST /-/reload. GET / names them."""
+
+    async def overview(request: web.Request) -> web.Response:
+        return web.Response(text=OVERVIEW)
 
     async def healthy(request: web.Request) -> web.Response:
         return web.Response(text="The process runs.\n")
@@ -47,10 +57,13 @@ def admin_application(operations: Operations) -> web.Application:
         status = 500 if problems else 200
         if "json" in request.headers.get("Accept", ""):
             return web.json_response({"ok": not problems, "problems": list(problems)}, status=status)
-        text = "\n".join(("The old settings and rules stay in force:", *problems)) if problems else "Reloaded."
+        text = (
+            "\n".join(("The old settings and rules stay in force:", *problems)) if problems else "Reloaded."
+        )
         return web.Response(text=f"{text}\n", status=status)
 
     application = web.Application(middlewares=[_plain_answers])
+    application.router.add_get("/", overview)
     application.router.add_get("/-/healthy", healthy)
     application.router.add_get("/-/ready", ready)
     application.router.add_get("/metrics", metrics)
@@ -66,7 +79,8 @@ async def _plain_answers(
     try:
         response = await handler(request)
     except web.HTTPException as refused:
-        response = web.Response(text=f"{refused.status} {refused.reason}\n", status=refused.status)
+        more = f"\n{OVERVIEW}" if refused.status == 404 else ""
+        response = web.Response(text=f"{refused.status} {refused.reason}\n{more}", status=refused.status)
         if isinstance(refused, web.HTTPMethodNotAllowed):
             response.headers["Allow"] = ", ".join(sorted(refused.allowed_methods))
     response.headers["Cache-Control"] = "no-store"

@@ -22,7 +22,7 @@ from aiohttp import web
 from prometheus_client.registry import CollectorRegistry
 
 from saywhy.core.normalize import Normalizer
-from saywhy.edge.events import open_events, style_for
+from saywhy.edge.events import open_events, overheard, style_for
 from saywhy.edge.journal import Journal
 from saywhy.edge.meter import Meter
 from saywhy.edge.packs import RuleErrors
@@ -30,6 +30,7 @@ from saywhy.edge.settings import Address, Loaded, SettingsError, parse_address
 from saywhy.relay import Recorders, Relay, as_server
 from saywhy.serve.admin import admin_application
 from saywhy.serve.reload import Reloader, build, known_rules, settle
+from saywhy.serve.sockets import UnixSockets
 
 QUICK_SECONDS = 1.0
 BACKLOG = 4096
@@ -54,13 +55,18 @@ class Server:
         self.events = open_events(self.style, settings.log.level)
         self.journal = Journal(style=style_for(settings.log.format, sys.stdout), level=settings.log.level)
         recorder = Recorders((self.meter, self.journal))
-        self.relay = Relay(normalizer, settings.upstreams, settings.limits, settings.deadlines, settings.forwarding, recorder)
+        self.relay = Relay(
+            normalizer, settings.upstreams, settings.limits, settings.deadlines, settings.forwarding, recorder
+        )
         self._watch_gauges()
         self.reloader = Reloader(loaded, load, self.relay, self.meter, self.events)
-        self._runner = web.ServerRunner(as_server(self.relay), shutdown_timeout=settings.deadlines.shutdown_seconds)
+        self._runner = web.ServerRunner(
+            as_server(self.relay), shutdown_timeout=settings.deadlines.shutdown_seconds
+        )
         self._admin: web.AppRunner | None = None
         self.addresses: list[str] = []
         self.admin_address = ""
+        self._callers_sockets, self._admin_sockets = UnixSockets(), UnixSockets()
 
     def _watch_gauges(self) -> None:
         relay, journal = self.relay, self.journal
@@ -83,11 +89,17 @@ class Server:
         try:
             await self._runner.setup()
             for listener in self.settings.listen:
-                self.addresses.append(await _open(self._runner, "listen", parse_address(listener)))
+                self.addresses.append(
+                    await _open(self._runner, "listen", parse_address(listener), self._callers_sockets)
+                )
             if self.settings.admin:
-                self._admin = web.AppRunner(admin_application(self), access_log=None, shutdown_timeout=QUICK_SECONDS)
+                self._admin = web.AppRunner(
+                    admin_application(self), access_log=None, shutdown_timeout=QUICK_SECONDS
+                )
                 await self._admin.setup()
-                self.admin_address = await _open(self._admin, "admin", parse_address(self.settings.admin))
+                self.admin_address = await _open(
+                    self._admin, "admin", parse_address(self.settings.admin), self._admin_sockets
+                )
         except BaseException:
             await self.stop(0)
             raise
@@ -102,11 +114,13 @@ class Server:
     async def stop(self, seconds: float) -> None:
         """Stop accepting; what is in flight gets `seconds`. The admin port goes last, so that probes see the end."""
         self.not_ready = "Stopping."
+        self._callers_sockets.remove()
         for site in list(self._runner.sites):
             await site.stop()
         self.relay.pre_shutdown()
         await self.relay.shutdown(seconds)
         await self._runner.cleanup()
+        self._admin_sockets.remove()
         if self._admin is not None:
             await self._admin.cleanup()
         await asyncio.to_thread(self.journal.close)
@@ -115,16 +129,24 @@ class Server:
         """One sentence: where to knock. An event where standard error is for machines."""
         sites = ", ".join(upstream.url for upstream in self.settings.upstreams.values())
         admin = f"; health and metrics on {self.admin_address}" if self.admin_address else ""
-        sentence = f"saywhy {version('saywhy')} listens on {' and '.join(self.addresses)} before {sites}{admin}."
+        sentence = (
+            f"saywhy {version('saywhy')} listens on {' and '.join(self.addresses)} before {sites}{admin}."
+        )
         if self.style == "text":
             print(sentence, file=sys.stderr, flush=True)
         else:
             # Whatever the log's level: who started it with port 0 learns the port from this line.
             open_events(self.style).info(sentence, listen=self.addresses, admin=self.admin_address)
+        for doubt in self.reloader.loaded.doubts:
+            self.events.warning(str(doubt))
 
 
 def _by_state(relay: Relay) -> dict[tuple[str, ...], float]:
-    return {(name, state): count for name, states in relay.pool_counts().items() for state, count in states.items()}
+    return {
+        (name, state): count
+        for name, states in relay.pool_counts().items()
+        for state, count in states.items()
+    }
 
 
 def _build(loaded: Loaded) -> Normalizer:
@@ -134,7 +156,7 @@ def _build(loaded: Loaded) -> Normalizer:
         raise StartError(str(wrong)) from None
 
 
-async def _open(runner: web.BaseRunner, setting: str, address: Address) -> str:
+async def _open(runner: web.BaseRunner, setting: str, address: Address, sockets: UnixSockets) -> str:
     """Listen on `address`; the URL under which it is reached, with the port that the kernel chose for 0."""
     site: web.BaseSite
     if address.path:
@@ -145,6 +167,8 @@ async def _open(runner: web.BaseRunner, setting: str, address: Address) -> str:
         await site.start()
     except OSError as refused:
         raise StartError(_why_not(setting, address, refused)) from None
+    if address.path:
+        sockets.remember(address.path)
     if isinstance(site, web.TCPSite):
         return f"http://{address._replace(host=address.host or '*', port=site.port).shown}"
     return address.shown
@@ -158,7 +182,9 @@ def _why_not(setting: str, address: Address, refused: OSError) -> str:
         case errno.EADDRINUSE:
             return f"{where}: it is in use; stop what listens there or choose another with --{setting}."
         case errno.EACCES:
-            return f"{where}: permission denied; choose a port from 1024 up, or a folder that may be written to."
+            return (
+                f"{where}: permission denied; choose a port from 1024 up, or a folder that may be written to."
+            )
         case errno.EADDRNOTAVAIL:
             return f"{where}: that address is none of this machine's."
         case errno.ENOENT | errno.ENOTDIR:
@@ -209,15 +235,16 @@ def run(loaded: Loaded, load: Callable[[], Loaded]) -> None:
 
     async def whole_life() -> None:
         server = Server(loaded, load)
-        stops = _signals(server)
-        await server.start()
-        server.greet()
-        settle()
-        watching = asyncio.create_task(server.reloader.watch())
-        first = await stops.get()
-        watching.cancel()
-        server.events.info("stopping", signal=first.name)
-        await _leave(server, first, stops)
+        with overheard(server.events):
+            stops = _signals(server)
+            await server.start()
+            server.greet()
+            settle()
+            watching = asyncio.create_task(server.reloader.watch())
+            first = await stops.get()
+            watching.cancel()
+            server.events.info("stopping", signal=first.name)
+            await _leave(server, first, stops)
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(whole_life())

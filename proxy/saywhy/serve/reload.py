@@ -36,7 +36,7 @@ def build(loaded: Loaded) -> Normalizer:
     if not loaded.settings.upstreams:
         remedy = "are missing: there is no site to stand in front of; give --upstream http://host:port, or name one in a settings file."
         raise SettingsError([Problem(str(loaded.file or ""), "upstreams", remedy)])
-    return assemble(loaded.settings)
+    return assemble(loaded.settings, loaded.origins)
 
 
 class Reloader:
@@ -77,7 +77,9 @@ class Reloader:
 
     def _refuse(self, why: str, problems: Sequence[str]) -> tuple[str, ...]:
         self._gauges.refused()
-        self._events.error("reload refused; the old settings and rules stay in force", why=why, problems=list(problems))
+        self._events.error(
+            "reload refused; the old settings and rules stay in force", why=why, problems=list(problems)
+        )
         return tuple(problems)
 
     def _build(self) -> tuple[Loaded, Normalizer, str]:

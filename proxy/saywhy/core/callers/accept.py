@@ -88,7 +88,9 @@ def preferred(ranges: tuple[Range, ...]) -> tuple[str, bool]:
             continue
         named = match.name == media
         # Exact names come before every wildcard, and `*/*` after the narrower ones.
-        place = ranges.index(match) + (0 if named else _MAX_ELEMENTS if match.type != "*" else 2 * _MAX_ELEMENTS)
+        place = ranges.index(match) + (
+            0 if named else _MAX_ELEMENTS if match.type != "*" else 2 * _MAX_ELEMENTS
+        )
         if best is None or (match.q, -place, -order) > best:
             best, chosen, exact = (match.q, -place, -order), media, named
     return chosen, exact
@@ -122,7 +124,9 @@ def _best(ranges: tuple[Range, ...], media: str, params: Mapping[str, str]) -> R
         if item.type not in ("*", kind) or item.subtype not in ("*", subtype):
             continue
         # Agent types are taken with any parameter; for others each that the range names must be there.
-        if media not in AGENT_TYPES and any(params.get(name, "").lower() != value.lower() for name, value in item.params):
+        if media not in AGENT_TYPES and any(
+            params.get(name, "").lower() != value.lower() for name, value in item.params
+        ):
             continue
         specific = 0 if item.type == "*" else 1 if item.subtype == "*" else 2
         rank = (specific, len(item.params) if params else 0, item.q)
@@ -158,7 +162,11 @@ def _range(element: str) -> Range | None:
 def _weight(text: str) -> float | None:
     """`0` or `1` with up to three decimals (RFC 9110 12.4.2), or None."""
     whole, dot, decimals = text.partition(".")
-    if whole not in ("0", "1") or len(decimals) > 3 or (decimals and not (decimals.isascii() and decimals.isdigit())):
+    if (
+        whole not in ("0", "1")
+        or len(decimals) > 3
+        or (decimals and not (decimals.isascii() and decimals.isdigit()))
+    ):
         return None
     value = float(f"{whole}.{decimals or 0}") if dot else float(whole)
     return value if value <= 1 else None

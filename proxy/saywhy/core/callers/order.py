@@ -6,17 +6,18 @@ from saywhy.core.callers import accept, browser, signature, useragent
 from saywhy.core.model import Caller, Request
 from saywhy.core.policy import Policy
 
+
 def may_be_agent(request_head: bytes) -> bool:
     """Whether `identify` could say agent by what the caller sent (a pin or a User-Agent list aside).
 
     A byte search on the raw head, half a microsecond: every success pays for it. False is certain; True may be wrong.
     """
-    head = request_head.lower()  # media types and field names are case-insensitive
-    return (
-        (b"json" in head and (b"application/json" in head or b"application/problem+json" in head))
-        or b"text/markdown" in head
-        or b"signature-input" in head
-    )
+    find = (
+        request_head.lower().find
+    )  # media types and field names are case-insensitive; `in` costs twice as much
+    if find(b"json") >= 0 and (find(b"application/json") >= 0 or find(b"application/problem+json") >= 0):
+        return True
+    return find(b"text/markdown") >= 0 or find(b"signature-input") >= 0
 
 
 def identify(request: Request, policy: Policy, *, claims: bool = True) -> Caller:
@@ -37,7 +38,9 @@ def identify(request: Request, policy: Policy, *, claims: bool = True) -> Caller
         return Caller(False, "browser", browser_marks=True, reason=marks)
     named_type = accept.agent_type(ranges)
     if named_type is not None:
-        return Caller(True, "accept", named_type, True, reason=f"Accept names {named_type} and prefers it to HTML")
+        return Caller(
+            True, "accept", named_type, True, reason=f"Accept names {named_type} and prefers it to HTML"
+        )
     product = useragent.listed(fields) if policy.useragents else None
     if product is not None:
         media, named = accept.preferred(ranges)

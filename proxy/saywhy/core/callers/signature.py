@@ -25,7 +25,8 @@ def claims(fields: Fields) -> bool:
     inputs = _dictionary(given)
     candidates = [(label, member) for label, member in inputs.items() if _is_tagged(member)]
     return any(
-        _is_input(member) and _is_signature(signatures.get(label)) for label, member in candidates[:_MAX_CANDIDATES]
+        _is_input(member) and _is_signature(signatures.get(label))
+        for label, member in candidates[:_MAX_CANDIDATES]
     )
 
 

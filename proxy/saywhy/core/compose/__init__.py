@@ -9,6 +9,6 @@ not passed cannot get in: the envelope's members take `Clean` alone.
 from saywhy.core.compose.bare import bare, failure_envelope
 from saywhy.core.compose.choice import choose
 from saywhy.core.compose.draft import Found
-from saywhy.core.compose.maker import Composed, compose, leaks
+from saywhy.core.compose.maker import Composed, compose, leaking, leaks
 
-__all__ = ["Composed", "Found", "bare", "choose", "compose", "failure_envelope", "leaks"]
+__all__ = ["Composed", "Found", "bare", "choose", "compose", "failure_envelope", "leaking", "leaks"]

@@ -36,7 +36,14 @@ class Advice(NamedTuple):
 
 
 def advise(
-    row: Code, *, method: str, keyed: bool, status: int, waits: bool, failure: Failure | None, given: Evidence | None
+    row: Code,
+    *,
+    method: str,
+    keyed: bool,
+    status: int,
+    waits: bool,
+    failure: Failure | None,
+    given: Evidence | None,
 ) -> Advice:
     """Advice about one exchange. `keyed`: an Idempotency-Key was sent; `waits`: the site itself named a wait;
     `given`: the evidence that decided, whose own words go first where it is a contract.

@@ -21,7 +21,9 @@ def bare(head: Head, *, now: float, code: str = "") -> Envelope:
     status = head.response.status
     row = codes.look_up(code if code in codes.CODES else code_for_status(status))
     said = wait(head.response.fields, now=now) if row.code in DEFAULT_WAIT else None
-    message = sentences.happened(row.code, status=status, by_status=not code, host="", field=None, own_code=False)
+    message = sentences.happened(
+        row.code, status=status, by_status=not code, host="", field=None, own_code=False
+    )
     return _envelope(row, head.request, status=status, said=said, message=message, failure=None)
 
 
@@ -61,7 +63,7 @@ def _envelope(
         scopes=(),
         url=False,
     )
-    own = sentences.own
+    own = sentences.word
     return Envelope(
         error=Error(
             code=own(row.code),

@@ -70,15 +70,19 @@ def draft_of(found: Found, texts: Texts, now: float) -> Draft:
     """The draft of one envelope; what is raw goes through `texts`. `now` is Unix time."""
     request, status = found.head.request, found.head.response.status
     choice = choose(status, found.evidence)
-    code = texts.exact(choice.code, 64)
+    code: Clean | None = (
+        sentences.word(choice.code) if choice.code in codes.CODES else texts.exact(choice.code, 64)
+    )
     if code is None:  # a site's own word that scrub would not let out as it is, or nothing spoke
         choice = Choice(code_for_status(status), None, "status")
-        code = sentences.own(choice.code)
+        code = sentences.word(choice.code)
     row = codes.look_up(code)
     decider = choice.decider
     # Who may speak beside the code: the evidence that decided, then the site's own structured error.
     voices = [decider] if decider is not None else []
-    voices += [one for one in found.evidence if one is not decider and one.decided_by in ("dialect", "contract")]
+    voices += [
+        one for one in found.evidence if one is not decider and one.decided_by in ("dialect", "contract")
+    ]
     waits = _wait(found.head, row, voices, now)
     advice = advise(
         row,
@@ -89,7 +93,9 @@ def draft_of(found: Found, texts: Texts, now: float) -> Draft:
         failure=None,
         given=decider,
     )
-    draft = Draft(found, texts, choice, code, row, voices, texts.passes(public_host(request.host)), waits, advice, None)
+    draft = Draft(
+        found, texts, choice, code, row, voices, texts.passes(public_host(request.host)), waits, advice, None
+    )
     draft.field = texts.text(draft.first(lambda one: one.field or _only_field(one)), 200)
     return draft
 

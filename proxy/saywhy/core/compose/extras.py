@@ -19,6 +19,8 @@ _MAX_PART = 4096
 
 def extras(draft: Draft) -> dict[str, Any]:
     """The members that are absent unless known."""
+    if not draft.voices and draft.found.original is None and not draft.found.instance:
+        return {}  # the status alone spoke
     texts, found, first = draft.texts, draft.found, draft.first
     request = found.head.request
     page = f"{request.scheme}://{draft.host}{request.path}" if draft.host else ""
@@ -38,7 +40,9 @@ def extras(draft: Draft) -> dict[str, Any]:
         "valid": texts.texts(first(lambda one: one.valid) or (), 200, 50),
         "hint": texts.text(first(lambda one: one.hint)),
         **_original(draft),
-        "instance": texts.url(request.path, page) and texts.exact(request.path, 500) if found.instance else None,
+        "instance": texts.url(request.path, page) and texts.exact(request.path, 500)
+        if found.instance
+        else None,
         "evidence": _evidence(decider, texts),
     }
     return {name: value for name, value in parts.items() if value is not None}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from saywhy.core.compose import message as messages
@@ -18,6 +20,9 @@ from saywhy.core.scrub.clean import Clean
 
 if TYPE_CHECKING:
     from saywhy.core.scrub import Scrubber
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Composed(NamedTuple):
@@ -47,19 +52,24 @@ def compose(found: Found, *, scrubber: Scrubber, now: float) -> Composed:
         **extras(draft),
     )
     decider = draft.choice.decider
-    return Composed(
-        Envelope(error=error), texts.redactions, draft.choice.decided_by, decider.rule if decider else None
-    )  # fmt: skip
+    rule = decider.rule if decider else None
+    return Composed(Envelope(error=error), texts.redactions, draft.choice.decided_by, rule)
 
 
 def leaks(text: str, scrubber: Scrubber) -> dict[str, int]:
     """The last check: what scrub would still redact in an answer that is ready to leave. Only empty may leave."""
-    return dict(scrubber.findings(text))
+    return {} if scrubber.is_clean(text) else dict(scrubber.findings(text))
+
+
+def leaking(envelope: Envelope, scrubber: Scrubber) -> dict[str, int]:
+    """As `leaks`, of a whole envelope: its members under their names, but for what is constant in it."""
+    strange = envelope.strange()
+    return leaks(_ENCODER.encode(strange), scrubber) if strange else {}
 
 
 def _message(draft: Draft) -> Clean:
     wordings = [one.wording for one in draft.voices if one.wording]
-    for raw in [*_candidates(draft), *wordings]:
+    for raw in chain(_candidates(draft), wordings):
         clean = draft.texts.text(raw)
         if clean and (raw in wordings or messages.says_something(clean)):
             return clean
@@ -73,17 +83,21 @@ def _message(draft: Draft) -> Clean:
     )
 
 
-def _candidates(draft: Draft) -> list[str]:
+def _candidates(draft: Draft) -> Iterator[str]:
+    """What the site says, the likeliest first; made as it is asked for."""
     said = [one.message for one in draft.voices if one.message]
     faults = [one.errors[0].message for one in draft.voices if one.errors]
     page = draft.found.page
     # A page of a crashed program tells of its inside, if of anything; of a missing feature nothing at all.
     if said or page is None or page.kind not in ("html", "text") or draft.row.code == "internal":
         own = {one.wording for one in draft.voices}
-        return [raw for raw in [*said, *faults] if raw in own or messages.says_something(raw)]
+        yield from (raw for raw in (*said, *faults) if raw in own or messages.says_something(raw))
+        return
+    yield from faults
     title = page.title if page.kind == "html" else ""
-    good = messages.from_title(title, draft.host)
-    return [*faults, *([good] if good else []), *messages.sentences(page.text, title)]
+    if title and (good := messages.from_title(title, draft.host)):
+        yield good
+    yield from messages.sentences(page.text, title, page.lines)
 
 
 def _kind_and_recovery(draft: Draft) -> dict[str, Any]:
@@ -116,7 +130,12 @@ def _kind_and_recovery(draft: Draft) -> dict[str, Any]:
 
 
 def _guidance(draft: Draft) -> Clean:
-    names = [clean for one in draft.voices for fault in one.errors[:4] if (clean := draft.texts.text(fault.field, 80))]
+    names = [
+        clean
+        for one in draft.voices
+        for fault in one.errors[:4]
+        if (clean := draft.texts.text(fault.field, 80))
+    ]
     scopes = draft.texts.texts(draft.first(lambda one: one.required_scopes) or (), 80, 5)
     return sentences.guidance(
         draft.row.code,
@@ -135,6 +154,6 @@ def _guidance(draft: Draft) -> Clean:
 
 def _word(texts: Texts, word: object, otherwise: str) -> Clean:
     """A word of a vocabulary: a known one as it is, a site's own only where scrub leaves it alone."""
-    if word == otherwise:
-        return sentences.own(otherwise)
-    return (texts.exact(word, 64) if isinstance(word, str) else None) or sentences.own(otherwise)
+    if word == otherwise or (isinstance(word, str) and sentences.is_word(word)):
+        return sentences.word(str(word))
+    return (texts.exact(word, 64) if isinstance(word, str) else None) or sentences.word(otherwise)

@@ -6,8 +6,12 @@ Nothing of a site's goes into them but names that scrub has passed: the host, a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
-from saywhy.core.scrub.clean import Clean
+from saywhy.core.contract.codes import CODES
+from saywhy.core.contract.kinds import KINDS
+from saywhy.core.contract.words import Action, Origin, Retry, SameArguments, SideEffects
+from saywhy.core.scrub.clean import Clean, Own
 
 _HAPPENED = {
     "invalid_input": "{Host} did not accept the request as it was sent.",
@@ -97,12 +101,39 @@ _TO_DO_BY_RETRY = {
 _CHECK_FIRST = "The request may have taken effect: check the current state first"
 
 
-def own(text: str) -> Clean:
-    """A text of ours as `Clean`. Only for sentences of this room and names that scrub has passed already."""
-    return Clean(text)
+def own(text: str) -> Own:
+    """A text of ours. Only for words and sentences that are constant: the last check does not read them again."""
+    return Own(text)
 
 
-def happened(code: str, *, status: int, by_status: bool, host: str, field: str | None, own_code: bool) -> Clean:
+_WORDS: dict[str, Clean] = {
+    word: Own(word)
+    for word in (
+        *CODES,
+        *KINDS,
+        *(one for words in (Action, Origin, Retry, SameArguments, SideEffects) for one in get_args(words)),
+    )
+}
+
+
+def word(text: str) -> Clean:
+    """A word of the contracts; any other one (a site's own code, as scrub let it through) is read by the last check."""
+    return _WORDS.get(text) or Clean(text)
+
+
+def is_word(text: object) -> bool:
+    """Whether `text` is a word of the contracts."""
+    return text in _WORDS
+
+
+def with_names(text: str, *names: object) -> Clean:
+    """A sentence of ours with names in it that scrub has passed one by one; constant where there are none."""
+    return Clean(text) if any(names) else Own(text)
+
+
+def happened(
+    code: str, *, status: int, by_status: bool, host: str, field: str | None, own_code: bool
+) -> Clean:
     """One sentence about what happened. `host` is "" where unknown; `own_code` where the code is the site's own."""
     if own_code:
         template = "{Host} reports the error " + code.replace("{", "(").replace("}", ")") + "."
@@ -114,7 +145,8 @@ def happened(code: str, *, status: int, by_status: bool, host: str, field: str |
         template = _HAPPENED_BY_STATUS[status]
     else:
         template = _HAPPENED[code]
-    return own(template.replace("{Host}", host or "The site").replace("{host}", host or "the site"))
+    text = template.replace("{Host}", host or "The site").replace("{host}", host or "the site")
+    return with_names(text, host, field, own_code)
 
 
 def guidance(
@@ -139,17 +171,23 @@ def guidance(
         return own(f"{after}{_CHECK_FIRST}; send it again only if it did not.")
     same = "the same request with the same Idempotency-Key" if keyed else "the same request"
     if wait:
-        named = f"Wait {_seconds(wait)}" if waits else f"The site named no time; wait at least {_seconds(wait)}"
+        named = (
+            f"Wait {_seconds(wait)}" if waits else f"The site named no time; wait at least {_seconds(wait)}"
+        )
         last = "; if it fails again, stop and report it" if code == "internal" else ""
         return own(f"{named}, then send {same} again{last}.")
     if retry in _TO_DO_BY_RETRY:
         return own(_TO_DO_BY_RETRY[retry])
     if code in ("invalid_input", "missing_field") and fields:
-        named = " and ".join(f'"{_plain(name)}"' for name in fields[:3]) + (" and the others" if fields[3:] else "")
+        named = " and ".join(f'"{_plain(name)}"' for name in fields[:3]) + (
+            " and the others" if fields[3:] else ""
+        )
         verb = "Correct" if code == "invalid_input" else "Give"
-        return own(f"{verb} {named}, then send the request again.")
+        return Clean(f"{verb} {named}, then send the request again.")
     if code == "scope_missing" and scopes:
-        return own(f"Ask the person for a grant with the scope {', '.join(_plain(scope) for scope in scopes[:5])}.")
+        return Clean(
+            f"Ask the person for a grant with the scope {', '.join(_plain(scope) for scope in scopes[:5])}."
+        )
     if code == "needs_human" and url:
         return own("Hand this step to the person, who can go on at continue_url; do not try to get past it.")
     if by_status and status in _TO_DO_BY_STATUS:

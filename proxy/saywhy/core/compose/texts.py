@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from saywhy.core.scrub import Scrubber
 
 _MAX_URL = 2000
-_URL_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&'()*+,;=%")
+_URL_SIGNS = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&'()*+,;=%"
+)
 
 
 class Texts:
@@ -41,7 +43,7 @@ class Texts:
 
     def passes(self, raw: str) -> str:
         """`raw` where scrub leaves it alone, else "". Not counted: it is for what came from the caller."""
-        return raw if raw and self._scrubber.clean(raw) == raw else ""
+        return raw if raw and self._scrubber.is_clean(raw) else ""
 
     def texts(self, raw: Iterable[str], limit: int, most: int) -> tuple[Clean, ...] | None:
         """At most `most` of `raw`, exact; None where none is left."""

@@ -98,4 +98,6 @@ ERROR_LEVEL_KINDS = frozenset({"internal_error", "server_error", "decode_error"}
 
 def look_up(kind: str) -> Kind:
     """The row of a known kind, or the defaults for an unknown one."""
-    return KINDS.get(kind) or Kind(kind, "runtime", "inspect_and_escalate", "discouraged", "unknown", 500, "internal")
+    return KINDS.get(kind) or Kind(
+        kind, "runtime", "inspect_and_escalate", "discouraged", "unknown", 500, "internal"
+    )

@@ -26,7 +26,10 @@ def _schema() -> dict[str, Any]:
     for name, part in parts.items():
         parts[name] = _opened(part, Error.nullable() if name == "Error" else frozenset())
     parts["Error"]["required"] = list(_ALWAYS)
-    for name in ("source", "retry_after_source"):  # closed for the writer, open for readers like every vocabulary
+    for name in (
+        "source",
+        "retry_after_source",
+    ):  # closed for the writer, open for readers like every vocabulary
         words = parts["Error"]["properties"][name]
         parts["Error"]["properties"][name] = {"anyOf": [words, {"type": "string"}]}
     return {
@@ -47,7 +50,8 @@ def _opened(part: dict[str, Any], nullable: frozenset[str]) -> dict[str, Any]:
     """One object's schema without `additionalProperties: false`, and null only where null is written."""
     opened = {key: value for key, value in part.items() if key != "additionalProperties"}
     opened["properties"] = {
-        name: value if name in nullable else _without_null(value) for name, value in part["properties"].items()
+        name: value if name in nullable else _without_null(value)
+        for name, value in part["properties"].items()
     }
     return opened
 

@@ -24,4 +24,13 @@ CONTRACT_VERSION: Final = 1
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 """Methods that promise no effect (RFC 9110 9.2.1)."""
 
-__all__ = ["CONTRACT_VERSION", "SAFE_METHODS", "Action", "Origin", "Retry", "SameArguments", "SideEffects", "Source"]
+__all__ = [
+    "CONTRACT_VERSION",
+    "SAFE_METHODS",
+    "Action",
+    "Origin",
+    "Retry",
+    "SameArguments",
+    "SideEffects",
+    "Source",
+]

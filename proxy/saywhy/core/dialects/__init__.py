@@ -2,7 +2,7 @@
 
 One short file a dialect, each with `read(head, page)`. Here stands the order (most precise first) and what holds for
 all: a server failure stays a server failure, below 400 a dialect only annotates, and where a dialect gives only a
-message the narrow phrases of `words` may name the code. `members`, `elements` and `words` are what dialects read with;
+message the narrow phrases of `words` may name the code. `members`, `elements`, `listed` and `words` are what dialects read with;
 no dialect knows another. Adding one: its file, its line in the table below, its rows in the table test.
 """
 
@@ -21,6 +21,7 @@ from saywhy.core.dialects import (
     elements,
     fastapi,
     graphql,
+    issues,
     jsonapi,
     mediawiki,
     message,
@@ -50,6 +51,7 @@ DIALECTS: tuple[tuple[str, Dialect], ...] = (
     ("mediawiki", mediawiki.read),
     ("wordpress", wordpress.read),
     ("slack", slack.read),
+    ("issues", issues.read),
     ("graphql", graphql.read),
     ("jsonapi", jsonapi.read),
     ("stripe", stripe.read),
@@ -67,6 +69,12 @@ DIALECTS: tuple[tuple[str, Dialect], ...] = (
 
 _ON_SUCCESS = frozenset({"contract", "graphql", "slack", "mediawiki", "declines", "wordpress"})
 """Dialects that speak below 400 too."""
+
+_REPEATED = frozenset(
+    {(409, "conflict"), (403, "not_allowed"), (404, "not_found"), (402, "payment_required")}
+)
+"""Words that only say the status again; the message may say which conflict it is."""
+_SHARPER = frozenset({"out_of_stock", "payment_declined", "scope_missing", "rate_limited"})
 
 _JSON_RPC = "jsonrpc"
 
@@ -119,14 +127,22 @@ def _by_phrase(found: Evidence, status: int) -> Evidence:
     and the field."""
     if not found.message:
         return found
-    if found.code in (None, "invalid_input", "missing_field") and not found.field:
+    repeats = (status, found.code) in _REPEATED
+    if (found.code in (None, "invalid_input", "missing_field") or repeats) and not found.field:
         code = words.code_in(found.message, status)
-        if code is not None:
-            scopes = found.required_scopes or (words.scopes_in(found.message) if code == "scope_missing" else ())
+        if code is not None and (not repeats or code in _SHARPER):
+            scopes = found.required_scopes or (
+                words.scopes_in(found.message) if code == "scope_missing" else ()
+            )
             return replace(found, code=code, required_scopes=scopes)
-    if status in (400, 422):
+    if status in (400, 422) or (status == 409 and found.code in ("missing_field", "invalid_input")):
         field = found.field or (words.field_in(found.message) if not found.errors else None)
-        missing = field and found.code in (None, "invalid_input") and not found.errors and words.says_missing(found.message)
+        missing = (
+            field
+            and found.code in (None, "invalid_input")
+            and not found.errors
+            and words.says_missing(found.message)
+        )
         return replace(found, field=field, code="missing_field" if missing else found.code)
     return found
 
@@ -143,11 +159,18 @@ def is_structured(page: Page) -> bool:
 def is_protocol(head: Head, page: Page) -> bool:
     """JSON-RPC, gRPC and OAuth endpoint bodies: their form is the protocol's, and nothing ever replaces them."""
     media = page.media or (head.response.fields.get("content-type") or "").partition(";")[0].strip().lower()
-    if media.startswith(("application/grpc", "application/connect+")) or "grpc-status" in head.response.fields:
+    if (
+        media.startswith(("application/grpc", "application/connect+"))
+        or "grpc-status" in head.response.fields
+    ):
         return True
     value = page.json if page.kind == "json" else None
     first = value[0] if isinstance(value, list) and value else value
-    if isinstance(first, dict) and isinstance(first.get(_JSON_RPC), str) and first.keys() & {"error", "result", "id", "method"}:
+    if (
+        isinstance(first, dict)
+        and isinstance(first.get(_JSON_RPC), str)
+        and first.keys() & {"error", "result", "id", "method"}
+    ):
         return True
     return _is_oauth(head, value)
 
@@ -159,4 +182,8 @@ def _is_oauth(head: Head, value: object) -> bool:
     if value["error"] not in oauth.CODES:
         return False
     path = head.request.path.lower()
-    return "error_description" in value or "oauth" in path or path.rstrip("/").endswith(("/token", "/revoke", "/introspect", "/register"))
+    return (
+        "error_description" in value
+        or "oauth" in path
+        or path.rstrip("/").endswith(("/token", "/revoke", "/introspect", "/register"))
+    )

@@ -21,7 +21,11 @@ def read(head: Head, page: Page) -> Evidence | None:
     """The canonical code, the reason of an ErrorInfo, the fields of a BadRequest, the wait of a RetryInfo."""
     error = mapping(top(page), "error")
     canonical = text(error, "status")
-    if canonical is None or not isinstance(error.get("code"), int) or not canonical.replace("_", "").isupper():
+    if (
+        canonical is None
+        or not isinstance(error.get("code"), int)
+        or not canonical.replace("_", "").isupper()
+    ):
         return None
     details = [one for one in items(error.get("details")) if isinstance(one, dict)]
     reasons = [code for one in details if (code := words.code_of(one.get("reason"), head.response.status))]
@@ -41,7 +45,9 @@ def read(head: Head, page: Page) -> Evidence | None:
         field=errors[0].field if errors else None,
         errors=tuple(errors),
         retry_after=next((wait for one in details if (wait := _wait(text(one, "retryDelay")))), None),
-        documentation_url=next((url for one in details for link in items(one.get("links")) if (url := text(link, "url"))), None),
+        documentation_url=next(
+            (url for one in details for link in items(one.get("links")) if (url := text(link, "url"))), None
+        ),
     )
 
 

@@ -72,7 +72,9 @@ def _payment(head: Head) -> Evidence | None:
 
 def _decoded(encoded: str) -> dict[str, Any]:
     try:
-        raw = base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_" if "-" in encoded or "_" in encoded else None)
+        raw = base64.b64decode(
+            encoded + "=" * (-len(encoded) % 4), altchars=b"-_" if "-" in encoded or "_" in encoded else None
+        )
         return mapping(json.loads(raw))
     except (ValueError, binascii.Error, RecursionError):
         return {}

@@ -70,5 +70,7 @@ def _errors(error: dict[str, Any]) -> list[FieldError]:
     for one in items(error.get("errors")):
         message = text(one, "message")
         if message:
-            found.append(FieldError(text(one, "field"), message, (text(one, "pointer") or "").lstrip("#") or None))
+            found.append(
+                FieldError(text(one, "field"), message, (text(one, "pointer") or "").lstrip("#") or None)
+            )
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saywhy.core.dialects.members import dotted, items, joined, named, pointer_of, said, text, top
+from saywhy.core.dialects.members import dotted, items, joined, mapping, named, pointer_of, said, text, top
 from saywhy.core.model import Evidence, FieldError, Head
 from saywhy.core.page import Page
 
@@ -14,10 +14,18 @@ _MISSING = ("missing", "value_error.missing", "missing_argument")
 
 def read(head: Head, page: Page) -> Evidence | None:
     """The first error's field; `missing` is missing_field, every other type invalid_input."""
-    found = [one for one in items(top(page).get("detail")) if isinstance(one, dict) and isinstance(one.get("loc"), list)]
+    body = top(page)
+    found = [
+        one
+        for one in items(body.get("detail") or mapping(body, "message").get("detail"))
+        if isinstance(one, dict) and isinstance(one.get("loc"), list)
+    ]
     if not found:
         return None
-    errors = [FieldError(_field(one["loc"]), text(one, "msg", "message") or "Invalid value", _pointer(one["loc"])) for one in found]
+    errors = [
+        FieldError(_field(one["loc"]), text(one, "msg", "message") or "Invalid value", _pointer(one["loc"]))
+        for one in found
+    ]
     missing = isinstance(found[0].get("type"), str) and found[0]["type"] in _MISSING
     return said(
         "fastapi",

@@ -17,13 +17,37 @@ _CODES = {
     "RATE_LIMITED": "rate_limited", "INTERNAL_SERVER_ERROR": "internal", "MAX_COST_EXCEEDED": "invalid_input", "CONFLICT": "conflict",
 }  # fmt: skip
 _MEMBERS = frozenset({"message", "locations", "path", "extensions", "type", "code", "errorCode"})
+_MUTATION_ERRORS = ("userErrors", "errors", "customerUserErrors", "checkoutUserErrors", "checkoutErrors")
+_MUTATION_MEMBERS = frozenset(
+    {
+        "field",
+        "message",
+        "code",
+        "__typename",
+        "elementIndex",
+        "addressType",
+        "variants",
+        "attributes",
+        "values",
+        "lines",
+    }
+)
 _PERMISSION = ("permission", "not authorized", "not authorised", "access denied", "forbidden")
-_INPUT = ("cannot query field", "unknown argument", "unknown type", "got invalid value", "expected value of type", "syntax error")
+_INPUT = (
+    "cannot query field",
+    "unknown argument",
+    "unknown type",
+    "got invalid value",
+    "expected value of type",
+    "syntax error",
+)
 
 
 def read(head: Head, page: Page) -> Evidence | None:
     """The first error. At 200 it annotates: there may be data beside it."""
     found = [one for one in items(top(page).get("errors")) if isinstance(one, dict)]
+    if not found and head.response.status == 200 and head.request.method == "POST":
+        return _mutation(mapping(top(page), "data"))
     if not found or not _is_graphql(top(page), found):
         return None
     first, status = found[0], head.response.status
@@ -41,6 +65,30 @@ def read(head: Head, page: Page) -> Evidence | None:
         required_scopes=tuple(texts(extensions.get("requiredScopes"))),
         on_success="annotate",
     )
+
+
+def _mutation(data: dict[str, Any]) -> Evidence | None:
+    """Shopify's and Saleor's mutations fail inside their data: `userErrors` or `errors` of field, message and code."""
+    for result in list(data.values())[:5]:
+        for name in _MUTATION_ERRORS:
+            found = [one for one in items(mapping(result).get(name)) if isinstance(one, dict)]
+            if found and all(
+                text(one, "message") and one.keys() <= _MUTATION_MEMBERS and one.keys() & {"field", "code"}
+                for one in found
+            ):
+                return _refused(found[0])
+    return None
+
+
+def _refused(one: dict[str, Any]) -> Evidence:
+    message, word, place = text(one, "message") or "", text(one, "code") or "", one.get("field")
+    code = (
+        words.code_of(word, 200)
+        or words.code_in(message, 400)
+        or ("out_of_stock" if "STOCK" in word else "invalid_input")
+    )
+    field = place if isinstance(place, str) else next(iter(reversed(texts(place))), None)
+    return said("graphql", code=code, message=message, field=field, on_success="annotate")
 
 
 def _by_message(message: str) -> str | None:

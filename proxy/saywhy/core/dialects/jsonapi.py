@@ -36,7 +36,9 @@ def read(head: Head, page: Page) -> Evidence | None:
 
 
 def _is_its_own(one: dict[str, Any]) -> bool:
-    return bool(mapping(one, "source")) or (isinstance(one.get("title"), str) and isinstance(one.get("detail"), str))
+    return bool(mapping(one, "source")) or (
+        isinstance(one.get("title"), str) and isinstance(one.get("detail"), str)
+    )
 
 
 def _pointer(one: dict[str, Any]) -> str | None:
@@ -48,6 +50,9 @@ def _field(one: dict[str, Any]) -> str | None:
     source = mapping(one, "source")
     pointer = _pointer(one)
     # /data/attributes/title names a field; a pointer at the document or at a resource names none.
-    if pointer and pointer.count("/") >= 3:
+    # Shopware's /0/name counts the entities first.
+    if pointer and (
+        pointer.count("/") >= 3 or (pointer.count("/") == 2 and pointer.split("/")[1].isdecimal())
+    ):
         return pointed(pointer)
     return text(source, "parameter", "header")

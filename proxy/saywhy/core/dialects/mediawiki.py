@@ -16,4 +16,10 @@ def read(head: Head, page: Page) -> Evidence | None:
         return None
     code = words.code_of(word, 200)
     field = words.field_in(info)
-    return said("mediawiki", code=code or ("invalid_input" if field else None), message=info, field=field, on_success="annotate")
+    return said(
+        "mediawiki",
+        code=code or ("invalid_input" if field else None),
+        message=info,
+        field=field,
+        on_success="annotate",
+    )

@@ -35,4 +35,8 @@ def read(head: Head, page: Page) -> Evidence | None:
 def _first_word(sentence: str) -> str | None:
     """class-validator begins with the property's path; a path is one word of name characters."""
     word = sentence.split(" ", 1)[0].strip("\"'`")
-    return word if word and all(letter.isalnum() or letter in "_.[]$-" for letter in word) and not word[0].isupper() else words.field_in(sentence)
+    return (
+        word
+        if word and all(letter.isalnum() or letter in "_.[]$-" for letter in word) and not word[0].isupper()
+        else words.field_in(sentence)
+    )

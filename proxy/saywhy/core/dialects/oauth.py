@@ -50,11 +50,20 @@ def read(head: Head, page: Page) -> Evidence | None:
     code: str | None = CODES[word]
     if word in _STATUS_SAYS_MORE and not description and head.response.status not in (400, 403):
         code = None
-    field = _FIELDS.get(word) or (words.field_in(description) if description and code == "invalid_input" else None)
+    field = _FIELDS.get(word) or (
+        words.field_in(description) if description and code == "invalid_input" else None
+    )
     if code == "invalid_input" and description and words.says_missing(description):
         code = "missing_field"
     scopes = tuple((text(body, "scope") or "").split()) if word == "insufficient_scope" else ()
-    return said("oauth", code=code, message=description or _sentence(word), field=field, required_scopes=scopes, documentation_url=text(body, "error_uri"))
+    return said(
+        "oauth",
+        code=code,
+        message=description or _sentence(word),
+        field=field,
+        required_scopes=scopes,
+        documentation_url=text(body, "error_uri"),
+    )
 
 
 def _sentence(word: str) -> str:

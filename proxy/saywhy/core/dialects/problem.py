@@ -41,7 +41,9 @@ def read(head: Head, page: Page) -> Evidence | None:
     first = next((one for one in errors if one.field), None)
     if first and code in (None, "invalid_input"):
         same = [one.message for one in errors if one.field == first.field]
-        code = "missing_field" if any(map(words.says_missing, same)) or _first_code(body) == "required" else code
+        code = (
+            "missing_field" if any(map(words.says_missing, same)) or _first_code(body) == "required" else code
+        )
     return said(
         "problem",
         code=code,
@@ -57,7 +59,9 @@ def _is_problem(page: Page, body: dict[str, Any]) -> bool:
         return True
     # The media type is often plain JSON; then two of the members must be there, one of them of this dialect alone.
     return isinstance(body.get("title"), str) and (
-        isinstance(body.get("type"), str) or isinstance(body.get("detail"), str) or isinstance(body.get("instance"), str)
+        isinstance(body.get("type"), str)
+        or isinstance(body.get("detail"), str)
+        or isinstance(body.get("instance"), str)
     )
 
 
@@ -95,5 +99,9 @@ def _field(one: dict[str, Any], message: str) -> str | None:
         text(one, "field", "name", "parameter", "param", "property", "propertyPath", "header")
         or (pointed(pointer) if pointer else None)
         or words.field_in(message)
-        or (dotted([part for part in place[1:] if isinstance(part, str | int)]) if isinstance(place, list) else None)
+        or (
+            dotted([part for part in place[1:] if isinstance(part, str | int)])
+            if isinstance(place, list)
+            else None
+        )
     )

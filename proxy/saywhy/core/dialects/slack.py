@@ -16,7 +16,19 @@ def read(head: Head, page: Page) -> Evidence | None:
         return None
     code = words.code_of(word, 200)
     if code is None:
-        code = "not_found" if word.endswith("_not_found") else "invalid_input" if word.startswith(("invalid_", "no_")) else None
+        code = (
+            "not_found"
+            if word.endswith("_not_found")
+            else "invalid_input"
+            if word.startswith(("invalid_", "no_"))
+            else None
+        )
     scopes = tuple(one.strip() for one in (text(body, "needed") or "").split(",") if one.strip())
     detail = text(body, "detail", "description")
-    return said("slack", code=code, message=detail or f"The API answered {word}.", required_scopes=scopes, on_success="annotate")
+    return said(
+        "slack",
+        code=code,
+        message=detail or f"The API answered {word}.",
+        required_scopes=scopes,
+        on_success="annotate",
+    )

@@ -25,7 +25,9 @@ def read(head: Head, page: Page) -> Evidence | None:
     if whose not in _SENDER:
         return said("soap", message=message)
     subcode = rest.rpartition(".")[2] or (fault.said("Subcode") or _sub(fault)).rpartition(":")[2]
-    code = words.code_of(subcode, 400) or (words.code_in(message, 400) if message else None) or "invalid_input"
+    code = (
+        words.code_of(subcode, 400) or (words.code_in(message, 400) if message else None) or "invalid_input"
+    )
     field = words.field_in(message) if message and code in ("invalid_input", "missing_field") else None
     if field and message and words.says_missing(message):
         code = "missing_field"

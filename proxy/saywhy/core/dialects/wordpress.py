@@ -21,10 +21,20 @@ def read(head: Head, page: Page) -> Evidence | None:
     if word is None or text(body, "message") is None or not isinstance(data.get("status"), int):
         return None
     listed, by_field = texts(data.get("params")), mapping(data, "params")
-    errors = [FieldError(str(name), message) for name, message in list(by_field.items())[:20] if isinstance(message, str)]
+    errors = [
+        FieldError(str(name), message)
+        for name, message in list(by_field.items())[:20]
+        if isinstance(message, str)
+    ]
     fields = listed + [one.field for one in errors if one.field]
     code = words.code_of(word, head.response.status) or _by_word(word)
-    return said("wordpress", code=code, message=text(body, "message"), field=fields[0] if fields else None, errors=tuple(errors))
+    return said(
+        "wordpress",
+        code=code,
+        message=text(body, "message"),
+        field=fields[0] if fields else None,
+        errors=tuple(errors),
+    )
 
 
 def _by_notice(body: dict[str, Any]) -> str:

@@ -6,7 +6,18 @@ from saywhy.core.dialects.members import items, said, text, top
 from saywhy.core.model import Evidence, Head
 from saywhy.core.page import Page
 
-_MEMBERS = ("scheme", "network", "maxAmountRequired", "amount", "asset", "payTo", "resource", "description", "maxTimeoutSeconds", "extra")
+_MEMBERS = (
+    "scheme",
+    "network",
+    "maxAmountRequired",
+    "amount",
+    "asset",
+    "payTo",
+    "resource",
+    "description",
+    "maxTimeoutSeconds",
+    "extra",
+)
 
 
 def read(head: Head, page: Page) -> Evidence | None:

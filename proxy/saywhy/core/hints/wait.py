@@ -104,7 +104,11 @@ def _number(value: str) -> float | None:
     """The number that `value` is; of a list the first. Fractions are read, for they are sent; signs are not."""
     text = value[:_MAX_VALUE].partition(",")[0].partition(";")[0].strip()
     whole, _, fraction = text.partition(".")
-    if not whole.isascii() or not whole.isdigit() or (fraction and not (fraction.isascii() and fraction.isdigit())):
+    if (
+        not whole.isascii()
+        or not whole.isdigit()
+        or (fraction and not (fraction.isascii() and fraction.isdigit()))
+    ):
         return None
     return float(text[:40])  # more digits than a float has; any such number is past the cap
 

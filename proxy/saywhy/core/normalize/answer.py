@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from saywhy.core import fields as sections
-from saywhy.core.compose import Composed, bare, leaks
+from saywhy.core.compose import Composed, bare, leaking, leaks
 from saywhy.core.contract import codes
 from saywhy.core.contract.envelope import Envelope
-from saywhy.core.model import Caller, Head, PassReason, Plan, Verdict
+from saywhy.core.model import Caller, DecidedBy, Head, PassReason, Plan, Verdict
 from saywhy.core.render import RENDERINGS, render
 
 if TYPE_CHECKING:
@@ -54,14 +54,11 @@ def rewritten(case: Case, composed: Composed, scrubber: Scrubber) -> Verdict:
     redactions = dict(composed.redactions)
     envelope = composed.envelope
     # One serialisation stands for all: the others are made of the same texts, escaped in ways that hide from a scan.
-    plain = render(envelope, "application/json", status=0)
-    found = leaks(plain.decode("utf-8"), scrubber)
+    found = leaking(envelope, scrubber)
     if found:
         _add(redactions, found)
         envelope = bare(case.head, now=case.now, code=envelope.error.code)
-    ready = plain if case.caller.media == "application/json" and not found else None
-    verdict = _with_envelope(case, envelope, redactions, ready=ready)
-    return replace(verdict, decided_by=composed.decided_by, rule=composed.rule)
+    return _with_envelope(case, envelope, redactions, decided_by=composed.decided_by, rule=composed.rule)
 
 
 def bare_answer(case: Case, *, fault: str) -> Verdict:
@@ -69,7 +66,9 @@ def bare_answer(case: Case, *, fault: str) -> Verdict:
     return _with_envelope(case, bare(case.head, now=case.now), {}, fault=fault)
 
 
-def annotated(case: Case, composed: Composed, scrubber: Scrubber, *, vary: bool, reason: PassReason = "") -> Verdict:
+def annotated(
+    case: Case, composed: Composed, scrubber: Scrubber, *, vary: bool, reason: PassReason = ""
+) -> Verdict:
     """The site's body with `Agent-Error` above it. On a success shared caches must not replay it to people."""
     status = case.head.response.status
     envelope = composed.envelope
@@ -109,14 +108,20 @@ def shadowed(case: Case, verdict: Verdict) -> Verdict:
 
 
 def _with_envelope(
-    case: Case, envelope: Envelope, redactions: Mapping[str, int], *, ready: bytes | None = None, fault: str = ""
+    case: Case,
+    envelope: Envelope,
+    redactions: Mapping[str, int],
+    *,
+    decided_by: DecidedBy = "status",
+    rule: str | None = None,
+    fault: str = "",
 ) -> Verdict:
     received = case.head.response.status
     # A site's own error status is kept; a success that is a failure takes the code's.
     status = received if received >= 400 else codes.look_up(envelope.error.code).status
     media = case.caller.media
     is_head = case.head.request.method.upper() == "HEAD"
-    body = ready or render(envelope, media, status=status, public_url=case.plan.policy.public_url)
+    body = render(envelope, media, status=status, public_url=case.plan.policy.public_url)
     body = b"" if is_head else body
     fields = sections.rewritten_fields(
         case.head.response.fields,
@@ -137,6 +142,8 @@ def _with_envelope(
         media=media,
         code=envelope.error.code,
         caller=case.caller,
+        decided_by=decided_by,
+        rule=rule,
         original_status=received,
         original_bytes=case.size,
         redactions=redactions,

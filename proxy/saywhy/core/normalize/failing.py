@@ -21,7 +21,9 @@ def failure_answer(
     is_head = request.method.upper() == "HEAD"
     if caller.is_agent and not (caller.browser_marks and policy.signed_browsers == "headers"):
         media = caller.media
-        body = b"" if is_head else render(envelope, media, status=failure.status, public_url=policy.public_url)
+        body = (
+            b"" if is_head else render(envelope, media, status=failure.status, public_url=policy.public_url)
+        )
         fields = sections.rewritten_fields(
             Fields(),
             envelope.error,

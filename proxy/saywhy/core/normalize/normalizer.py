@@ -30,7 +30,16 @@ class Normalizer:
     an error page and its JSON report fit in 256 KiB, and a wall sent as a success shows itself in 64.
     """
 
-    __slots__ = ("_hold", "_limits", "_looks_at_all", "_peek", "_scrubber", "routes", "rulebook")
+    __slots__ = (
+        "_hold",
+        "_limits",
+        "_looks_at_all",
+        "_looks_at_errors",
+        "_peek",
+        "_scrubber",
+        "routes",
+        "rulebook",
+    )
 
     def __init__(
         self,
@@ -49,14 +58,19 @@ class Normalizer:
         self._hold = hold_bytes
         self._peek = peek_bytes
         # Pins and the User-Agent list make agents of callers whose head shows no trace of one.
-        self._looks_at_all = any(route.callers == "everyone" or route.useragents for route in self.routes.routes)
+        self._looks_at_all = any(
+            route.callers == "everyone" or route.useragents for route in self.routes.routes
+        )
+        self._looks_at_errors = self._looks_at_all or any(
+            route.scrub == "everyone" for route in self.routes.routes
+        )
 
     def glance(self, status: int, request_head: bytes) -> bool:
         """Whether anything but a pass is possible, from the status and the raw request head: for the relay, before it
-        makes values of the heads.
+        makes values of the heads. An error at which nobody need look passes as `not_agent`.
         """
         if status >= 400:
-            return True
+            return self._looks_at_errors or callers.may_be_agent(request_head)
         return (
             status >= 200
             and self.rulebook.has_success_rules
@@ -111,7 +125,12 @@ class Normalizer:
     def _rescued(self, case: Case, fault: str) -> Verdict:
         plan = case.plan
         keeps = plan.caller.browser_marks and plan.policy.signed_browsers == "headers"
-        if case.head.response.status < 400 or not plan.caller.is_agent or keeps or plan.policy.mode != "enforce":
+        if (
+            case.head.response.status < 400
+            or not plan.caller.is_agent
+            or keeps
+            or plan.policy.mode != "enforce"
+        ):
             return answer.passed(case, "", fault=fault)
         try:
             return answer.bare_answer(case, fault=fault)
@@ -152,7 +171,9 @@ class Normalizer:
             return answer.rewritten(case, composed, self._scrubber)
         return answer.annotated(case, composed, self._scrubber, vary=True)
 
-    def _error(self, case: Case, page: Page, evidence: tuple[Evidence, ...], body: bytes, complete: bool) -> Verdict:
+    def _error(
+        self, case: Case, page: Page, evidence: tuple[Evidence, ...], body: bytes, complete: bool
+    ) -> Verdict:
         reason = self._keeps(case, page)
         envelope_wanted = reason is None
         original = _original(page) if envelope_wanted and dialects.is_structured(page) else None
@@ -175,7 +196,9 @@ class Normalizer:
             return ""
         if _wants_envelope(caller, policy):
             return None
-        if dialects.is_structured(page) or (case.head.request.method.upper() == "HEAD" and _names_structure(page)):
+        if dialects.is_structured(page) or (
+            case.head.request.method.upper() == "HEAD" and _names_structure(page)
+        ):
             return "structured"
         return "too_large" if page.truncated and not page.fault and _names_structure(page) else None
 

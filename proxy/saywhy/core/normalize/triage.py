@@ -49,7 +49,9 @@ def _untouchable(head: Head, policy: Policy) -> PassReason:
     if policy.mode == "off" or policy.passes_through(head.request.path):
         return "opted_out"
     kind = (response.get("content-type") or "").lower()
-    if kind.startswith("application/grpc") or (request.get("content-type") or "").lower().startswith("application/grpc"):
+    if kind.startswith("application/grpc") or (request.get("content-type") or "").lower().startswith(
+        "application/grpc"
+    ):
         return "grpc"  # the status travels in trailers, the message in frames
     if kind.startswith("text/event-stream") or head.response.status == 206:
         return "streaming"

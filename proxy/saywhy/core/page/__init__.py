@@ -12,4 +12,14 @@ from saywhy.core.page.page import Page, read
 from saywhy.core.page.selector import Selector
 from saywhy.core.page.structured import Thing, availability_word, type_word
 
-__all__ = ["NOT_JSON", "Page", "PageLimits", "Selector", "Thing", "availability_word", "point", "read", "type_word"]
+__all__ = [
+    "NOT_JSON",
+    "Page",
+    "PageLimits",
+    "Selector",
+    "Thing",
+    "availability_word",
+    "point",
+    "read",
+    "type_word",
+]

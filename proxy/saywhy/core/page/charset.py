@@ -68,7 +68,9 @@ _CODECS_GUESSED = {codec.replace("-", "_"): codec for codec in _GROUPS} | {
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
-_SAID = re2.compile(rb"""(?i)(?:<meta[^>]*?charset|<\?xml[^>]*?encoding)\s*=\s*["']?\s*([a-z0-9_.:-]{2,40})""")
+_SAID = re2.compile(
+    rb"""(?i)(?:<meta[^>]*?charset|<\?xml[^>]*?encoding)\s*=\s*["']?\s*([a-z0-9_.:-]{2,40})"""
+)
 
 
 class Decoded(NamedTuple):

@@ -89,7 +89,9 @@ def _brotli(data: bytes, limit: int) -> Decoded:
 
 
 def _zstd(data: bytes, limit: int) -> Decoded:
-    reader = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).stream_reader(data, read_across_frames=True)
+    reader = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).stream_reader(
+        data, read_across_frames=True
+    )
     out = b""
     try:
         while len(out) < limit:

@@ -5,6 +5,7 @@ slower, is built only when a selector asks for it, and never on html.parser or h
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import re2
@@ -22,13 +23,46 @@ _BLOCKS = (
 _UNSEEN = ("head", "script", "style", "template", "noembed", "noframes", "datalist", "object", "canvas")
 """Elements whose content nobody sees. noscript is seen, by callers without scripts: walls speak there."""
 
-_MAYBE_HIDDEN = (etree.XPath("//@hidden/.."), etree.XPath("//@style[contains(., 'isp') or contains(., 'ISP')]/.."))
-"""From the attributes up: several times as fast as a predicate on every element."""
-_HIDES = re2.compile(r"(?i)\bhidden\b|display\s*:\s*none")
-_PROLOGUE = re2.compile(r"^\s*<\?[^>]*\?>")
-_TAG = re2.compile(r"<[^<>]*>")
+_PROLOGUE = re2.compile(r"^(?:\s*<\?[^>]*(?:>|\z))+")
+_END_TAGS = re.compile("(?i)</(?:body|html)>")
+_TAG = re.compile(r"<[^<>]*>")  # one class, one repetition: linear
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""What lxml refuses to write back (XML 1.0 2.2); entities bring it in behind the parser's back."""
+"""What XML 1.0 2.2 does not know; entities bring it in behind the parser's back."""
+_CONTROL_BYTES = bytes([*range(9), 11, 12, *range(14, 32)])
+
+_EDGE, _BREAK = "\u2028", "\u2029"
+"""What stands at the edges of blocks and for `br` while the text is one string; both fold as white space."""
+
+_MAYBE_HIDDEN = (
+    etree.XPath("//@hidden/.."),
+    etree.XPath(
+        "//@style[contains(., 'isp') or contains(., 'ISP') or contains(., 'hidden') or contains(., 'HIDDEN')]/.."
+    ),
+)
+"""From the attributes up: several times as fast as a predicate on every element."""
+_HIDES = re2.compile(r"(?i)\bdisplay\s*:\s*none|\bvisibility\s*:\s*hidden")
+_HIDDEN = "hidden"
+"""The name that hidden elements are given; HTML has no such element."""
+
+
+def _reader() -> etree.XSLT:
+    """A stylesheet that writes the visible text: the walk over the tree runs in C, and takes what it takes to print it."""
+    template = '<xsl:template match="{}">{}</xsl:template>'.format
+    blocks = [name for name in _BLOCKS if name != "br"]
+    inner = f"<xsl:text>{_EDGE}</xsl:text><xsl:apply-templates/><xsl:text>{_EDGE}</xsl:text>"
+    return etree.XSLT(
+        etree.XML(
+            '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:output method="text"/>'
+            + template("|".join(_UNSEEN), "")
+            + template(_HIDDEN, "<xsl:text> </xsl:text>")
+            + template("|".join(blocks), inner)
+            + template("br", f"<xsl:text>{_BREAK}</xsl:text>")
+            + "</xsl:stylesheet>"
+        )
+    )
+
+
+_READ = _reader()
 
 
 class Script(NamedTuple):
@@ -63,23 +97,35 @@ def own_text(element: etree._Element) -> str:
 
 
 def _open_ended(source: str) -> str:
-    """`source` as the parser should see it: control characters as blanks, no XML prologue, and without the end tags of
-    body and html, since libxml2 drops what follows them and frameworks print their traces there.
+    """`source` as the parser should see it: no XML prologue, and without the end tags of body and html, since libxml2
+    drops what follows them and frameworks print their traces there.
     """
-    markup = _CONTROL.sub(" ", _PROLOGUE.sub("", source))
-    for tag in ("</body>", "</html>", "</BODY>", "</HTML>"):
-        markup = markup.replace(tag, "")
-    return markup
+    markup = _PROLOGUE.sub("", source) if source[:64].lstrip().startswith("<?") else source
+    return _END_TAGS.sub("", markup)
+
+
+def _printable(markup: str) -> bytes:
+    """`markup` for the parser: UTF-8, control characters as blanks."""
+    data = markup.encode("utf-8", "replace")
+    # Counting first costs a tenth of replacing, and next to no page has any.
+    odd = len(data) != len(markup) and ("\ufffe" in markup or "\uffff" in markup)
+    if odd or len(data.translate(None, _CONTROL_BYTES)) != len(data):
+        return _CONTROL.sub(" ", markup).encode("utf-8", "replace")
+    return data
 
 
 def plant(source: str) -> Tree:
     """The lxml tree of `source`, without comments."""
-    parser = etree.HTMLParser(encoding="utf-8", recover=True, no_network=True, remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(
+        encoding="utf-8", recover=True, no_network=True, remove_comments=True, remove_pis=True
+    )
     try:
-        root = etree.fromstring(_open_ended(source).encode("utf-8", "replace"), parser)
+        root = etree.fromstring(_printable(_open_ended(source)), parser)
     except (etree.LxmlError, ValueError):
         root = None
-    deep = any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log.filter_from_fatals())
+    deep = any(
+        entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log.filter_from_fatals()
+    )
     return Tree(None if deep else root, deep)
 
 
@@ -104,46 +150,55 @@ def scripts_of(root: etree._Element, most: int) -> tuple[Script, ...]:
 
 
 def text_of(source: str, tree: Tree) -> str:
-    """The visible text: entities decoded, white space folded. Takes the tree apart: the last thing to ask of it.
+    """The visible text, entities decoded, as it comes out of the tree: to be folded, or cut into `lines_of` it. Renames
+    what is hidden: the last thing to ask of the tree.
 
     Past lxml's depth there is no tree; then the tags are cut out of the source, which no nesting can make slow.
     """
     if tree.root is None:
-        return fold_space(_TAG.sub(" ", source)) if tree.too_deep else ""
-    root = tree.root
-    etree.strip_elements(root, *_UNSEEN, with_tail=False)
-    if _HIDES.search(source):
-        for element in (found for path in _MAYBE_HIDDEN for found in elements(path, root)):
+        return _TAG.sub(_EDGE, source) if tree.too_deep else ""
+    if _may_hide(source):
+        _hide(tree.root)
+    try:
+        text = str(_READ(tree.root))
+    except etree.LxmlError:
+        text = "".join(part for part in tree.root.itertext() if isinstance(part, str))
+    return _CONTROL.sub(" ", text) if "&#" in source else text  # raw ones never got past the parser
+
+
+def _may_hide(source: str) -> bool:
+    """Whether a page may hide something at all, by the attribute or by a style."""
+    low = source.lower()
+    return "hidden" in low or ("display" in low and _HIDES.search(low) is not None)
+
+
+def _hide(root: etree._Element) -> None:
+    """Gives every hidden element a name that is not read."""
+    for path in _MAYBE_HIDDEN:
+        for element in elements(path, root):
             if element.get("hidden") is not None or _HIDES.search(element.get("style") or ""):
-                _drop(element)
-    entities = "&#" in source  # raw control characters never got past the parser
-    for element in root.iter(*_BLOCKS):
-        tail, text = element.tail, element.text
-        if entities:
-            tail, text = _CONTROL.sub(" ", tail or ""), _CONTROL.sub(" ", text or "")
-        element.tail = " " + tail if tail else " "
-        if text:
-            element.text = " " + text
-    return fold_space(etree.tostring(root, method="text", encoding="unicode"))
+                element.tag = _HIDDEN
 
 
-def _drop(element: etree._Element) -> None:
-    parent = element.getparent()
-    if parent is None:
-        return
-    tail, previous = element.tail, element.getprevious()
-    if tail:
-        if previous is not None:
-            previous.tail = _CONTROL.sub(" ", (previous.tail or "") + " " + tail)
-        else:
-            parent.text = _CONTROL.sub(" ", (parent.text or "") + " " + tail)
-    parent.remove(element)
+def lines_of(text: str) -> Iterator[str]:
+    """The text of each block that has any, white space folded. One `br` is a blank, two part blocks, as they look."""
+    for block in text.split(_EDGE):
+        waiting: list[str] = []
+        for piece in block.split(_BREAK):
+            line = fold_space(piece)
+            if line:
+                waiting.append(line)
+            elif waiting:
+                yield " ".join(waiting)
+                waiting = []
+        if waiting:
+            yield " ".join(waiting)
 
 
 def grow(source: str) -> BeautifulSoup | None:
     """The tree for CSS. The caller has checked depth and size."""
     # BeautifulSoup warns about text without a tag and about XML; neither is news here, and warnings cost.
-    markup = _open_ended(source)
+    markup = _printable(_open_ended(source)).decode("utf-8")
     if "<" not in markup:
         markup = f"<p>{markup}</p>"
     try:
@@ -155,15 +210,18 @@ def grow(source: str) -> BeautifulSoup | None:
 def xml_text(source: str) -> str | None:
     """The text of an XML document: no entity is expanded, nothing is fetched. None where it does not parse."""
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
     )
     try:
         root = etree.fromstring(source.lstrip("\ufeff \t\r\n").encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
         return None
     return fold_space(" ".join(part for part in root.itertext() if isinstance(part, str)))
-
-
 
 
 def strip_tags(source: str) -> str:

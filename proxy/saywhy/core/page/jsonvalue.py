@@ -116,7 +116,11 @@ def point(value: Any, pointer: str) -> Any:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and key in value:
             value = value[key]
-        elif isinstance(value, list) and value and (key == "-" or (key.isdecimal() and int(key[:6]) < len(value))):
+        elif (
+            isinstance(value, list)
+            and value
+            and (key == "-" or (key.isdecimal() and int(key[:6]) < len(value)))
+        ):
             value = value[-1 if key == "-" else int(key[:6])]
         else:
             return NOT_JSON

@@ -13,9 +13,16 @@ _HTML = re2.compile(
 _PAGE = re2.compile(r"(?i)^<(?:!doctype\s+html|html)(?:[\s/>]|$)")
 _COMMENT = re2.compile(r"(?s)^<!--.*?-->\s*")
 _TEXTUAL = frozenset(
-    {"application/javascript", "application/ecmascript", "application/x-www-form-urlencoded", "application/graphql"}
+    {
+        "application/javascript",
+        "application/ecmascript",
+        "application/x-www-form-urlencoded",
+        "application/graphql",
+    }
 )
-_ANYTHING = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "unknown/unknown"})
+_ANYTHING = frozenset(
+    {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "unknown/unknown"}
+)
 """Types that say nothing, so that the content has to."""
 
 
@@ -29,7 +36,9 @@ def declared(media: str) -> Kind:
     """The kind that a media type names; "binary" where it names none that can be read."""
     if media in {"text/html", "application/xhtml+xml"}:
         return "html"
-    if media.endswith(("/json", "+json", "/x-json", "/problem+json")) or media.startswith("application/x-amz-json-"):
+    if media.endswith(("/json", "+json", "/x-json", "/problem+json")) or media.startswith(
+        "application/x-amz-json-"
+    ):
         return "json"
     if media.endswith(("/xml", "+xml")):
         return "xml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from saywhy.core.model import Fields
@@ -25,11 +26,21 @@ class Page:
     """
 
     __slots__ = (
-        "_dom", "_json", "_jsonld", "_limits", "_scripts", "_text", "_things", "_title",
+        "_dom", "_json", "_jsonld", "_limits", "_raw", "_scripts", "_text", "_things", "_title",
         "fault", "kind", "media", "scanned", "size", "source", "truncated",
     )  # fmt: skip
 
-    def __init__(self, kind: Kind, media: str, source: str, *, size: int, truncated: bool, fault: str, limits: PageLimits) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        media: str,
+        source: str,
+        *,
+        size: int,
+        truncated: bool,
+        fault: str,
+        limits: PageLimits,
+    ) -> None:
         self.kind: Kind = kind
         self.media = media
         self.source = source
@@ -41,6 +52,7 @@ class Page:
         self._limits = limits
         self._title: str = _UNREAD
         self._text: str = _UNREAD
+        self._raw = ""  # the visible text before it is folded
         self._scripts: tuple[html.Script, ...] = ()
         self._jsonld: list[dict[str, Any]] = []
         self._things: tuple[structured.Thing, ...] = ()
@@ -48,7 +60,7 @@ class Page:
         self._dom: BeautifulSoup | None = _UNREAD
 
     def _read_markup(self) -> None:
-        """Everything that lxml's tree tells, in one go: the text at the end takes the tree apart."""
+        """Everything that lxml's tree tells, in one go, so that the tree need not be kept."""
         self._title, self._text = "", ""
         tree = html.plant(self.source)
         if tree.too_deep:
@@ -59,7 +71,8 @@ class Page:
             if "availability" in self.source or "ld+json" in self.source:
                 self._jsonld = structured.jsonld_of(self._scripts, self._limits.items)
                 self._things = structured.things_of(tree.root, self._jsonld, self._limits.items)
-        self._text = html.text_of(self.source, tree)
+        self._raw = html.text_of(self.source, tree)
+        self._text = html.fold_space(self._raw)
 
     def _need_markup(self) -> None:
         if self._title is _UNREAD:
@@ -67,6 +80,7 @@ class Page:
                 self._read_markup()
             else:
                 self._title, self._text = "", self._plain_text()
+                self._raw = self._text
 
     def _plain_text(self) -> str:
         if self.kind == "json" and self.json is not NOT_JSON:
@@ -87,6 +101,12 @@ class Page:
         """What a reader without scripts sees: entities decoded, white space folded. JSON: its strings, without keys."""
         self._need_markup()
         return self._text
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """The visible text block by block: what stands in two elements that part words is two lines."""
+        self._need_markup()
+        return html.lines_of(self._raw)
 
     @property
     def scripts(self) -> tuple[html.Script, ...]:

@@ -89,7 +89,13 @@ def jsonld_of(scripts: tuple[Script, ...], most: int) -> list[dict[str, Any]]:
     for script in scripts:
         if "ld+json" not in script.type or len(nodes) >= most:
             continue
-        text = script.text.strip().removeprefix("<!--").removesuffix("-->").removeprefix("//<![CDATA[").removesuffix("//]]>")
+        text = (
+            script.text.strip()
+            .removeprefix("<!--")
+            .removesuffix("-->")
+            .removeprefix("//<![CDATA[")
+            .removesuffix("//]]>")
+        )
         value = parse(text.strip(), deepest=32, strict=False)
         waiting = [value] if value is not NOT_JSON else []
         while waiting and len(nodes) < most:
@@ -128,7 +134,9 @@ class _Graph:
             self.left -= 1
             if self.left < 0:
                 return
-            target = self.by_id.get(item["@id"]) if set(item) == {"@id"} and isinstance(item["@id"], str) else item
+            target = (
+                self.by_id.get(item["@id"]) if set(item) == {"@id"} and isinstance(item["@id"], str) else item
+            )
             if target is not None:
                 yield target
 
@@ -221,7 +229,9 @@ def _from_markup(root: etree._Element, words: _Words, most: int) -> list[Thing]:
     away: set[etree._Element] = set()
     types: dict[etree._Element, set[str]] = {}
     for element in elements(words.scope, root)[:most]:
-        value = next((element.get(name) for name in ("href", "content", "resource") if element.get(name)), None)
+        value = next(
+            (element.get(name) for name in ("href", "content", "resource") if element.get(name)), None
+        )
         word = availability_word(value or own_text(element)[:80])
         owner, led_away, named = _climb(element, words)
         offers.setdefault(owner, []).append(word)
@@ -230,7 +240,8 @@ def _from_markup(root: etree._Element, words: _Words, most: int) -> list[Thing]:
             away.add(owner)
     single = len(offers) - len(away) == 1
     return [
-        Thing(_types(sorted(types[owner])), tuple(said), single and owner not in away) for owner, said in offers.items()
+        Thing(_types(sorted(types[owner])), tuple(said), single and owner not in away)
+        for owner, said in offers.items()
     ]
 
 

@@ -6,9 +6,11 @@ import json
 
 from saywhy.core.contract.envelope import Envelope
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 CONTENT_TYPE = "application/json"  # RFC 8259 11: always UTF-8, no charset parameter
 
 
 def render(envelope: Envelope, status: int, public_url: str) -> bytes:
     """`{"error": {...}}` in UTF-8."""
-    return json.dumps(envelope.as_dict(), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return _ENCODER.encode(envelope.as_dict()).encode("utf-8", "replace")

@@ -45,7 +45,11 @@ def escape(text: str) -> str:
 
 def _word(word: str) -> str:
     """A site's own word is text of the site, and stays out of the front matter unless it looks like a word."""
-    return word if word.isascii() and word.replace("_", "").replace("-", "").replace(".", "").isalnum() else "other"
+    return (
+        word
+        if word.isascii() and word.replace("_", "").replace("-", "").replace(".", "").isalnum()
+        else "other"
+    )
 
 
 def _title(code: str) -> str:

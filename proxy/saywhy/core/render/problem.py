@@ -10,6 +10,7 @@ from saywhy.core.contract.codes import CODES
 from saywhy.core.contract.envelope import Envelope
 
 CONTENT_TYPE = "application/problem+json"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _PAGES = "/.well-known/agent-errors/codes/"
 _REPEATS = ("after_delay", "once")
 
@@ -31,7 +32,7 @@ def render(envelope: Envelope, status: int, public_url: str) -> bytes:
     if error["retry_after"] is not None:
         problem["retry_after"] = error["retry_after"]
     problem["error"] = error
-    return json.dumps(problem, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return _ENCODER.encode(problem).encode("utf-8", "replace")
 
 
 def title(code: str) -> str:

@@ -1,6 +1,6 @@
 """Rule packs: what a response that looks like this means. First match wins.
 
-Here live the shape of pack files, the conditions, the one pass over a page for all literals, and the rulebook; no file
+Here live the shape of pack files, the conditions, the pass over a page for literals, and the rulebook; no file
 is read here (saywhy.edge.packs does that), and no tree is built here (saywhy.core.page does that). The route: shape
 (what authors write) -> checks (what they may not) -> groups, headtests, pagetests (compiled conditions) -> prefilter
 (which rules are worth a look) -> rulebook (in order, first match) -> extract (what it says).

@@ -84,7 +84,12 @@ def _fields(when: When) -> Iterator[str]:
 
 
 def _is_exact(name: str, test: ValueTest) -> bool:
-    return test.exists and name.lower() not in _COMMON and test.re is None and not any("*" in value for value in test.is_)
+    return (
+        test.exists
+        and name.lower() not in _COMMON
+        and test.re is None
+        and not any("*" in value for value in test.is_)
+    )
 
 
 def _exact(when: When) -> bool:
@@ -103,7 +108,9 @@ def _weight(when: When) -> int:
     weight = sum(getattr(when, name) is not None for name in _EVIDENCE)
     weight += (when.contains is not None) + (when.matches is not None and not _repeats(when))
     weight += when.size is not None
-    if when.status is not None and not any(low <= code <= high for low, high in when.status for code in _USUAL_SUCCESSES):
+    if when.status is not None and not any(
+        low <= code <= high for low, high in when.status for code in _USUAL_SUCCESSES
+    ):
         weight += 1
     weight += sum(_weight(group) for group in when.all or ())
     return weight + (min(_weight(group) for group in when.any) if when.any else 0)
@@ -118,7 +125,9 @@ def _repeats(when: When) -> bool:
     if when.contains is None or when.matches is None:
         return False
     literals = {_bare(literal) for literal in (*(when.contains.any or ()), *(when.contains.all or ()))}
-    return all(_bare(part) in literals for expression in when.matches.re for part in expression.pattern.split("|"))
+    return all(
+        _bare(part) in literals for expression in when.matches.re for part in expression.pattern.split("|")
+    )
 
 
 def _doorless(when: When, path: tuple[str | int, ...], *, cheap: bool) -> Iterator[Flaw]:
@@ -141,15 +150,27 @@ def _names(rule: Rule) -> Iterator[Flaw]:
     if then.code not in CODES:
         near = get_close_matches(then.code, CODES, n=1, cutoff=0.82)
         if near:
-            yield Flaw(("then", "code"), f"{then.code!r} is nearly a known code", f"did you mean {near[0]!r}?")
+            yield Flaw(
+                ("then", "code"), f"{then.code!r} is nearly a known code", f"did you mean {near[0]!r}?"
+            )
     known = set(then.extract)
-    texts: list[tuple[tuple[str | int, ...], str | None]] = [((name,), getattr(then, name)) for name in ("message", "field", "documentation_url", "continue_url")]
-    texts += [(("alternatives", place, key), text) for place, row in enumerate(then.alternatives) for key, text in row.items()]
+    texts: list[tuple[tuple[str | int, ...], str | None]] = [
+        ((name,), getattr(then, name)) for name in ("message", "field", "documentation_url", "continue_url")
+    ]
+    texts += [
+        (("alternatives", place, key), text)
+        for place, row in enumerate(then.alternatives)
+        for key, text in row.items()
+    ]
     for path, text in texts:
         for name in placeholders(text or ""):
             if name not in known:
                 near = get_close_matches(name, known, n=1)
-                remedy = f"did you mean {{{near[0]}}}?" if near else "add it to extract, or write the text without it"
+                remedy = (
+                    f"did you mean {{{near[0]}}}?"
+                    if near
+                    else "add it to extract, or write the text without it"
+                )
                 yield Flaw(("then", *path), f"{{{name}}} is extracted nowhere", remedy)
     for name, spec in then.extract.items():
         if spec.re is not None and spec.group > spec.re.groups and "group" in spec.model_fields_set:

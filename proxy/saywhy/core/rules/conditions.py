@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from saywhy.core.model import Head
 from saywhy.core.rules.exam import Exam
-from saywhy.core.rules.prefilter import Door
+from saywhy.core.rules.prefilter import Door, Key
 
 
 def unknown(_head: Head) -> bool | None:
@@ -19,7 +19,7 @@ class Condition(NamedTuple):
     """One compiled condition.
 
     `holds` decides; `why` says in words what stopped it; `on_head` decides as far as heads go (None: the page must be
-    asked). `door` must open for it to hold; `literals` go into the one pass. `head_only`: never asks the page.
+    asked). `door` must open for it to hold; `literals` are looked for while it is a candidate. `head_only`: never asks the page.
     """
 
     key: str
@@ -29,7 +29,7 @@ class Condition(NamedTuple):
     on_head: Callable[[Head], bool | None] = unknown
     head_only: bool = False
     door: Door = None
-    literals: tuple[str, ...] = ()
+    literals: tuple[Key, ...] = ()
 
 
 class Row(NamedTuple):

@@ -33,7 +33,7 @@ class OutOfWork(PastBound):
 
 
 class Exam:
-    """What conditions look at. `seen` are the literals found by the one pass over the page."""
+    """What conditions look at. `seen` are the literals found in the page."""
 
     __slots__ = ("exhausted", "head", "left_bytes", "left_expressions", "left_nodes", "page", "seen")
 

@@ -15,8 +15,14 @@ def _options() -> Any:
 
 
 _REMEDIES = (
-    (("(?=", "(?!", "(?<=", "(?<!"), "RE2 has no look-ahead or look-behind; use `not` with a second condition"),
-    (("(?>", "*+", "++", "?+", "(?P="), "RE2 has no atomic groups, possessive quantifiers or back-references; write it without"),
+    (
+        ("(?=", "(?!", "(?<=", "(?<!"),
+        "RE2 has no look-ahead or look-behind; use `not` with a second condition",
+    ),
+    (
+        ("(?>", "*+", "++", "?+", "(?P="),
+        "RE2 has no atomic groups, possessive quantifiers or back-references; write it without",
+    ),
 )
 
 
@@ -54,5 +60,7 @@ def check_expression(pattern: Any) -> Any:
         if any(mark in pattern for mark in marks):
             raise ValueError(f"{pattern!r} is no RE2 expression ({reason}); {remedy}")
     if "\\" in pattern and "escape" in reason:
-        raise ValueError(f"{pattern!r} is no RE2 expression ({reason}); RE2 has no back-references and fewer escapes")
+        raise ValueError(
+            f"{pattern!r} is no RE2 expression ({reason}); RE2 has no back-references and fewer escapes"
+        )
     raise ValueError(f"{pattern!r} is no RE2 expression ({reason}); see the RE2 syntax page")

@@ -37,7 +37,9 @@ class Saying(NamedTuple):
     @classmethod
     def of(cls, then: Then) -> Saying:
         """Compile the selectors of `then`."""
-        return cls(then, {name: Selector(spec.css) for name, spec in then.extract.items() if spec.css is not None})
+        return cls(
+            then, {name: Selector(spec.css) for name, spec in then.extract.items() if spec.css is not None}
+        )
 
     def _value(self, exam: Exam, name: str, spec: Extract) -> str | None:
         page = exam.page
@@ -48,7 +50,9 @@ class Saying(NamedTuple):
                 found = attribute(element, spec.attr) if spec.attr else element_text(element)
         elif spec.json_ is not None:
             value = point(page.json, spec.json_)
-            found = str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+            found = (
+                str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+            )
         elif spec.header is not None:
             found = exam.head.response.fields.get(spec.header.lower())
         else:

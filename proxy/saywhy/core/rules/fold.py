@@ -31,4 +31,8 @@ def fold(text: str) -> str:
 def fold_literal(text: str) -> str:
     """A literal of a rule, ready to be looked for in folded text: white space as the visible text has it."""
     blank_before, blank_after = text[:1].isspace(), text[-1:].isspace()
-    return (" " if blank_before else "") + " ".join(fold(text).split()) + (" " if blank_after and text.strip() else "")
+    return (
+        (" " if blank_before else "")
+        + " ".join(fold(text).split())
+        + (" " if blank_after and text.strip() else "")
+    )

@@ -6,7 +6,7 @@ from saywhy.core.model import Head
 from saywhy.core.rules import headtests, pagetests
 from saywhy.core.rules.conditions import Condition, Row
 from saywhy.core.rules.exam import Exam, PastBound
-from saywhy.core.rules.prefilter import Door
+from saywhy.core.rules.prefilter import Door, Key
 from saywhy.core.rules.shape import When
 
 ROWS = (
@@ -41,7 +41,7 @@ def compile_when(when: When) -> Condition:
     return _all(children)
 
 
-def _literals(children: list[Condition]) -> tuple[str, ...]:
+def _literals(children: list[Condition]) -> tuple[Key, ...]:
     return tuple(literal for child in children for literal in child.literals)
 
 
@@ -98,7 +98,9 @@ def _any(children: list[Condition]) -> Condition:
         return True if True in answers else None if None in answers else False
 
     doors = [child.door for child in ordered]
-    merged: Door = frozenset().union(*(door for door in doors if door is not None)) if None not in doors else None
+    merged: Door = (
+        frozenset().union(*(door for door in doors if door is not None)) if None not in doors else None
+    )
     return Condition(
         "any",
         max(child.cost for child in ordered),

@@ -30,7 +30,8 @@ def wildcard(pattern: str) -> Matcher:
 def path_glob(pattern: str) -> Matcher:
     """A glob over a raw path: `*` within a segment, `**` across segments."""
     text = "".join(
-        ".*" if part == "**" else "[^/]*" if part == "*" else re2.escape(part) for part in _glob_parts(pattern)
+        ".*" if part == "**" else "[^/]*" if part == "*" else re2.escape(part)
+        for part in _glob_parts(pattern)
     )
     compiled = re2.compile(f"(?s)^{text}$")
     return lambda value: compiled.search(value) is not None
@@ -86,7 +87,10 @@ def method(names: tuple[str, ...]) -> Condition:
     """The request's method."""
     upper = frozenset(name.upper() for name in names)
     return _on_head(
-        "method", 1, lambda head: head.request.method in upper, lambda head: none_of(f"method {head.request.method}", list(names))
+        "method",
+        1,
+        lambda head: head.request.method in upper,
+        lambda head: none_of(f"method {head.request.method}", list(names)),
     )
 
 
@@ -150,7 +154,9 @@ def cookie(tests: dict[str, ValueTest]) -> Condition:
         return ""
 
     made = _on_head("cookie", 3, lambda head: not failing(head), failing)
-    return made._replace(door=frozenset({("field", "set-cookie")}) if any(exists for _, _, exists, _ in compiled) else None)
+    return made._replace(
+        door=frozenset({("field", "set-cookie")}) if any(exists for _, _, exists, _ in compiled) else None
+    )
 
 
 def media(words: tuple[str, ...]) -> Condition:
@@ -168,5 +174,10 @@ def media(words: tuple[str, ...]) -> Condition:
         return None if kinds & possible(sent) else False
 
     return Condition(
-        "media", 1, holds, lambda exam: none_of(f"media {exam.page.kind}", list(words)), on_head, head_only=not kinds
+        "media",
+        1,
+        holds,
+        lambda exam: none_of(f"media {exam.page.kind}", list(words)),
+        on_head,
+        head_only=not kinds,
     )

@@ -11,13 +11,17 @@ from saywhy.core.rules.exam import Exam
 from saywhy.core.rules.expressions import Expression
 from saywhy.core.rules.fold import fold, fold_literal
 from saywhy.core.rules.headtests import path_glob, value_test, wildcard
-from saywhy.core.rules.prefilter import Door
+from saywhy.core.rules.prefilter import Door, Key
 from saywhy.core.rules.ranges import Span
 from saywhy.core.rules.shape import Json, JsonLd, Literals, Matching, Select, Size, Title
 
 
+def _keys(place: str | None, literals: tuple[str, ...]) -> tuple[Key, ...]:
+    return tuple((place or "anywhere", literal) for literal in literals)
+
+
 def _door(place: str | None, literals: tuple[str, ...]) -> Door:
-    return frozenset((place or "anywhere", literal) for literal in literals)
+    return frozenset(_keys(place, literals))
 
 
 def _counted(number: int, what: str) -> str:
@@ -44,7 +48,7 @@ def contains(shape: Literals) -> Condition:
 
     # One of all is as good a door as any; the longest is the rarest.
     door = _door(place, (max(every, key=len),) if every else some)
-    return Condition("contains", 4, holds, why, door=door, literals=some + every)
+    return Condition("contains", 4, holds, why, door=door, literals=_keys(place, some + every))
 
 
 def title(shape: Title) -> Condition:
@@ -67,7 +71,7 @@ def title(shape: Title) -> Condition:
         holds,
         lambda exam: f"title {shown(exam.page.title)} is another",
         door=_door("title", literals) if literals else None,
-        literals=some + tuple(whole),
+        literals=_keys("title", some + tuple(whole)),
     )
 
 
@@ -75,9 +79,16 @@ def matches(shape: Matching) -> Condition:
     """RE2 expressions in the visible text or the source."""
 
     def holds(exam: Exam) -> bool:
-        return any(exam.finds(expression, text) for expression in shape.re for text in exam.in_place(shape.in_) if text)
+        return any(
+            exam.finds(expression, text)
+            for expression in shape.re
+            for text in exam.in_place(shape.in_)
+            if text
+        )
 
-    return Condition("matches", 20, holds, lambda exam: f"matches: none of {_counted(len(shape.re), 'expression')}")
+    return Condition(
+        "matches", 20, holds, lambda exam: f"matches: none of {_counted(len(shape.re), 'expression')}"
+    )
 
 
 def script(patterns: tuple[str, ...]) -> Condition:
@@ -105,7 +116,11 @@ def _script_test(pattern: str) -> Any:
 
     def passes(host: str, at: str) -> bool:
         # A name stands for the hosts below it too: vendors number theirs.
-        right = not name or named(host) or any(named(host[dot + 1 :]) for dot, char in enumerate(host) if char == ".")
+        right = (
+            not name
+            or named(host)
+            or any(named(host[dot + 1 :]) for dot, char in enumerate(host) if char == ".")
+        )
         return right and (on_path is None or on_path(at))
 
     return passes
@@ -113,7 +128,13 @@ def _script_test(pattern: str) -> Any:
 
 def json(shapes: tuple[Json, ...]) -> Condition:
     """Members of a JSON body by pointer; all of them."""
-    tests = [(shape, [_equal(value) for value in (shape.value if isinstance(shape.value, list) else [shape.value])]) for shape in shapes]
+    tests = [
+        (
+            shape,
+            [_equal(value) for value in (shape.value if isinstance(shape.value, list) else [shape.value])],
+        )
+        for shape in shapes
+    ]
 
     def failing(exam: Exam) -> str:
         if exam.page.json is NOT_JSON:
@@ -135,7 +156,11 @@ def _json_passes(exam: Exam, shape: Json, same: list[Any], value: Any) -> bool:
         return False
     if shape.re is None:
         return True
-    return isinstance(value, str | int | float) and not isinstance(value, bool) and exam.finds(shape.re, str(value))
+    return (
+        isinstance(value, str | int | float)
+        and not isinstance(value, bool)
+        and exam.finds(shape.re, str(value))
+    )
 
 
 def _equal(wanted: Any) -> Any:
@@ -164,7 +189,11 @@ def jsonld(shape: JsonLd) -> Condition:
         # "Every offer" is about the thing that the page is about; asking for offers asks for any such thing.
         mains = [thing for thing in things if thing.main and thing.offers]
         said = [word for thing in mains for word in thing.offers]
-        return bool(said) and all(word in wanted for word in said) and any(fits(thing) or "offer" in types for thing in mains)
+        return (
+            bool(said)
+            and all(word in wanted for word in said)
+            and any(fits(thing) or "offer" in types for thing in mains)
+        )
 
     def why(exam: Exam) -> str:
         if not exam.page.things:
@@ -200,7 +229,11 @@ def size(shape: Size) -> Condition:
 def select(shapes: tuple[Select, ...]) -> Condition:
     """The first element that a selector finds, with tests on its text and attributes; any of several selectors."""
     tests = [
-        (Selector(shape.css), shape.text, [(name, test.exists, value_test(test)) for name, test in (shape.attr or {}).items()])
+        (
+            Selector(shape.css),
+            shape.text,
+            [(name, test.exists, value_test(test)) for name, test in (shape.attr or {}).items()],
+        )
         for shape in shapes
     ]
 

@@ -1,6 +1,7 @@
-"""The one pass over a page for the literals of all rules, and the masks that say which rules are worth a look.
+"""The pass over a page for the literals of the rules that may speak, and the masks that say which are worth a look.
 
-A rule has a door when some cheap thing must be there for it to match: one of its literals, a field. Doors are bits of
+Rules that status, method and media type rule out cost nothing: their literals are not looked for, and a place (text,
+source, title) that no rule asks about is not even read. A rule has a door when some cheap thing must be there for it to match: one of its literals, a field. Doors are bits of
 one integer per literal and field, so that a thousand rules whose doors stay shut cost one OR for each literal that the
 page does contain, and nothing else.
 """
@@ -8,13 +9,14 @@ page does contain, and nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ahocorasick
+import re2
 
 from saywhy.core.model import Head
 from saywhy.core.page import Page
-from saywhy.core.rules.fold import fold, fold_literal
+from saywhy.core.rules.fold import fold
 
 Key = tuple[str, str]
 """(where, what): where is text, source, title, anywhere (text or source) or field; what a folded literal or a name."""
@@ -41,20 +43,88 @@ class Sighting(NamedTuple):
 NOTHING_SEEN = Sighting(frozenset(), frozenset(), frozenset())
 
 
-class Prefilter:
-    """All literals in one automaton, all doors as masks. Rule `i` of the order is bit `1 << i`."""
+class Finder:
+    """One set of literals, looked for at once. An RE2 alternation says in 1 ns a byte that none is there, which is what
+    most pages answer; only from its first hit on does the Aho-Corasick automaton, ten times slower, tell them all.
+    """
 
-    def __init__(self, literals: Iterable[str], doors: Iterable[Door]) -> None:
+    def __init__(self, literals: frozenset[str]) -> None:
         self._automaton = ahocorasick.Automaton()
-        for literal in {fold_literal(literal) for literal in literals}:
+        for literal in literals:
             self._automaton.add_word(literal, literal)
-        if len(self._automaton):
+        if literals:
             self._automaton.make_automaton()
+        self._any = _alternation(literals) if literals else None
+        self.empty = not literals
+
+    def found(self, text: str) -> frozenset[str]:
+        """The literals that `text` (not yet folded) holds."""
+        if not text or self.empty:
+            return _NOTHING
+        folded = fold(text)
+        start = 0
+        if self._any is not None and len(folded) > _SHORT:
+            first = self._any.search(folded.encode("utf-8", "replace"))
+            if first is None:
+                return _NOTHING
+            # A byte offset is never less than the character's, so what comes before it in bytes may be too much.
+            start = first.start() if folded.isascii() else 0
+        return frozenset([literal for _, literal in self._automaton.iter(folded, start)])
+
+
+_NOTHING: frozenset[str] = frozenset()
+_SHORT = 400  # characters that the automaton reads while RE2 is being called
+
+
+def _alternation(literals: frozenset[str]) -> Any:
+    """The literals as one expression; None where there are so many that RE2 would run out of its memory."""
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = 64 << 20  # of states that are made as pages need them; a thousand literals take 4 MB
+    options.never_capture = True
+    try:
+        return re2.compile(
+            "|".join(re2.escape(literal) for literal in sorted(literals)).encode("utf-8"), options
+        )
+    except re2.error:
+        return None
+
+
+class Shelf(NamedTuple):
+    """The literals of some rules by the place where they are looked for."""
+
+    text: Finder
+    source: Finder
+    title: Finder
+
+    def look(self, page: Page) -> Sighting:
+        """The literals in the page's text, source and title. A page is read as far as somebody asks for it."""
+        if not page.source:
+            return NOTHING_SEEN
+        return Sighting(
+            _NOTHING if self.text.empty else self.text.found(page.text),
+            _NOTHING if self.source.empty else self.source.found(page.source),
+            _NOTHING if self.title.empty else self.title.found(page.title),
+        )
+
+
+_PLACES = ("text", "source", "title")
+_MOST_SHELVES = 64
+"""Sets of rules whose literals are kept apart: one a status and media type, where rules name those. More share one."""
+
+
+class Prefilter:
+    """The literals of all rules and their doors as masks. Rule `i` of the order is bit `1 << i`."""
+
+    def __init__(self, literals: Iterable[Iterable[Key]], doors: Iterable[Door]) -> None:
+        self._literals = tuple(frozenset(keys) for keys in literals)
         self.open = 0  # rules without a door
-        self._by_place: dict[str, dict[str, int]] = {"text": {}, "source": {}, "title": {}}
+        self._by_place: dict[str, dict[str, int]] = {place: {} for place in _PLACES}
         self._by_field: dict[str, int] = {}
         for place, door in enumerate(doors):
             self._hang(door, 1 << place)
+        self._shelves: dict[int, Shelf] = {}
+        self._whole: Shelf | None = None
 
     def _hang(self, door: Door, bit: int) -> None:
         if door is None:
@@ -68,34 +138,50 @@ class Prefilter:
                 masks = self._by_place[place]
                 masks[what] = masks.get(what, 0) | bit
 
-    def _found(self, text: str) -> frozenset[str]:
-        if not text or not len(self._automaton):
-            return frozenset()
-        return frozenset([literal for _, literal in self._automaton.iter(fold(text))])
+    def _shelf(self, mask: int) -> Shelf:
+        """The literals of the rules in `mask`, or of all rules once there are too many sets of them."""
+        shelf = self._shelves.get(mask)
+        if shelf is not None:
+            return shelf
+        if len(self._shelves) >= _MOST_SHELVES:
+            if self._whole is None:
+                self._whole = self._made((1 << len(self._literals)) - 1)
+            return self._whole
+        return self._shelves.setdefault(mask, self._made(mask))
 
-    def look(self, page: Page) -> Sighting:
-        """The literals in the page's text, source and title."""
-        if not page.source:
-            return NOTHING_SEEN
-        if page.scanned is not None and page.scanned[0] is self and isinstance(page.scanned[1], Sighting):
-            return page.scanned[1]
-        seen = Sighting(self._found(page.text), self._found(page.source), self._found(page.title))
-        page.scanned = (self, seen)
+    def _made(self, mask: int) -> Shelf:
+        keys = {key for place, keys in enumerate(self._literals) if mask >> place & 1 for key in keys}
+        sets = [
+            frozenset(what for where, what in keys if where in (place, _WHERE.get(place)))
+            for place in _PLACES
+        ]
+        return Shelf(*map(Finder, sets))
+
+    def look(self, page: Page, mask: int) -> Sighting:
+        """What the page holds of the literals of the rules in `mask`; once for each page and set."""
+        if page.scanned is not None and page.scanned[0] == (self, mask):
+            seen = page.scanned[1]
+            if isinstance(seen, Sighting):
+                return seen
+        seen = self._shelf(mask).look(page)
+        page.scanned = ((self, mask), seen)
         return seen
 
     def fields(self, head: Head) -> int:
         """The rules whose door is a field that the response has."""
-        mask, by_field = 0, self._by_field
-        names = head.response.fields.names()
-        for name in by_field.keys() & names:
-            mask |= by_field[name]
+        mask = 0
+        for name in self._by_field.keys() & head.response.fields.names():
+            mask |= self._by_field[name]
         return mask
 
     def opened(self, seen: Sighting) -> int:
         """The rules whose door is a literal that was seen."""
         mask = 0
-        for literals, masks in ((seen.text, "text"), (seen.source, "source"), (seen.title, "title")):
-            by_literal = self._by_place[masks]
+        for literals, place in zip(seen, _PLACES, strict=True):
+            by_literal = self._by_place[place]
             for literal in literals:
                 mask |= by_literal.get(literal, 0)
         return mask
+
+
+_WHERE = {"text": "anywhere", "source": "anywhere"}

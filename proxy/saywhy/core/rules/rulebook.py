@@ -58,6 +58,9 @@ class Match(NamedTuple):
     exhausted: bool = False
 
 
+_NO_MATCH = Match()
+
+
 class CompiledRule(NamedTuple):
     """A rule ready to be tried. `signals`: what it looks at, in words; `vendor`: heads alone decide it, by at least one
     field (order of evidence 2); `early`: its plainest conditions, on status, method and media.
@@ -68,7 +71,7 @@ class CompiledRule(NamedTuple):
     signals: tuple[str, ...]
     saying: Saying
     vendor: bool
-    early: tuple[Callable[[Head], bool | None], ...] = ()
+    early: tuple[Condition, ...] = ()
     bit: int = 0
 
 
@@ -76,7 +79,7 @@ Note = Callable[[Step], None] | None
 
 _EARLY = ("status", "method", "media")
 _MOST_KINDS = 512
-"""Kinds of success (status, method, media type, packs) whose candidates are remembered: a site has a dozen."""
+"""Kinds of response (status, method, media type, packs) whose candidates are remembered: a site has a dozen."""
 
 
 def compile_rule(rule: Rule, info: RuleInfo) -> CompiledRule:
@@ -85,7 +88,7 @@ def compile_rule(rule: Rule, info: RuleInfo) -> CompiledRule:
     vendor = condition.head_only and asks_header(rule.when)
     signals = tuple(_signals(rule.when))
     early = tuple(
-        row.build(value).on_head
+        row.build(value)
         for row in ROWS
         if row.key in _EARLY and (value := getattr(rule.when, row.attribute)) is not None
     )
@@ -123,12 +126,16 @@ class Rulebook:
     """An immutable set of rules. Safe for several threads; one match costs what its candidates cost."""
 
     def __init__(
-        self, rules: Sequence[CompiledRule] = (), *, packs: tuple[str, ...] | None = None, work: Work | None = None
+        self,
+        rules: Sequence[CompiledRule] = (),
+        *,
+        packs: tuple[str, ...] | None = None,
+        work: Work | None = None,
     ) -> None:
         self._rules = tuple(rule._replace(bit=1 << place) for place, rule in enumerate(rules))
         self._work = work or Work()
         self._prefilter = Prefilter(
-            (literal for rule in self._rules for literal in rule.condition.literals),
+            (rule.condition.literals for rule in self._rules),
             (rule.condition.door for rule in self._rules),
         )
         self._by_pack: dict[str, int] = {}
@@ -137,14 +144,18 @@ class Rulebook:
         self._vendor = sum(rule.bit for rule in self._rules if rule.vendor)
         self._successes = sum(rule.bit for rule in self._rules if rule.info.on_success)
         self._by_origin = {
-            origin: sum(rule.bit for rule in self._rules if rule.info.origin == origin) for origin in ("site", "shipped")
+            origin: sum(rule.bit for rule in self._rules if rule.info.origin == origin)
+            for origin in ("site", "shipped")
         }
         opted_in = {rule.info.pack for rule in self._rules if rule.info.opt_in}
-        self._default = packs if packs is not None else tuple(pack for pack in self._by_pack if pack not in opted_in)
+        self._default = (
+            packs if packs is not None else tuple(pack for pack in self._by_pack if pack not in opted_in)
+        )
         self.rules: tuple[RuleInfo, ...] = tuple(rule.info for rule in self._rules)
         self.has_success_rules: bool = bool(self._successes)
         self._by_status: dict[int, int] = {}
         self._candidates: dict[tuple[int, str, str, tuple[str, ...] | None], tuple[CompiledRule, ...]] = {}
+        self._worth: dict[tuple[int, str, str, str, tuple[str, ...] | None], int] = {}
 
     @property
     def packs(self) -> tuple[str, ...]:
@@ -162,7 +173,9 @@ class Rulebook:
             # A page never overrules a server failure; a rule that agrees with the status overrules nothing, and may
             # still name the message or the wait (a maintenance page sent with 503).
             usual = code_for_status(status)
-            mask = sum(rule.bit for rule in self._rules if rule.info.outranks_failure or rule.info.code == usual)
+            mask = sum(
+                rule.bit for rule in self._rules if rule.info.outranks_failure or rule.info.code == usual
+            )
         else:
             mask = (1 << len(self._rules)) - 1
         if len(self._by_status) < 1000:
@@ -179,6 +192,8 @@ class Rulebook:
         mask = self._vendor & self._speaking(head.response.status)
         if note is None:
             mask &= self._prefilter.fields(head) | self._prefilter.open
+            if not mask:
+                return _NO_MATCH
         shadowed: list[str] = []
         for rule in self._ordered(mask, packs):
             if rule.condition.on_head(head) is not True:
@@ -202,14 +217,19 @@ class Rulebook:
         """The rules on the page. With an `origin` only its rules, and without those that `match_head` tries; without one,
         every rule there is.
         """
-        mask = self._speaking(head.response.status)
-        if origin is not None:
-            mask &= self._by_origin[origin] & ~self._vendor
+        if origin is not None and not self._by_origin[origin]:
+            return _NO_MATCH
+        worth = (
+            self._worth_a_look(head, page, packs) if note is None else self._speaking(head.response.status)
+        )
+        mask = worth if origin is None else worth & self._by_origin[origin] & ~self._vendor
         if not mask:
-            return Match()
-        seen = self._prefilter.look(page)
+            return _NO_MATCH
+        seen = self._prefilter.look(page, worth)
         if note is None:
             mask &= self._prefilter.open | self._prefilter.fields(head) | self._prefilter.opened(seen)
+            if not mask:
+                return _NO_MATCH
         exam = Exam(head, page, seen, self._work)
         shadowed: list[str] = []
         for rule in self._ordered(mask, packs):
@@ -229,10 +249,34 @@ class Rulebook:
                 return Match(rule.saying.evidence(exam, _base(rule)), tuple(shadowed), exam.exhausted)
         return Match(None, tuple(shadowed), exam.exhausted)
 
+    def _worth_a_look(self, head: Head, page: Page, packs: tuple[str, ...] | None) -> int:
+        """The rules that status, method, kind of content and packs leave: remembered, so that ruling out a thousand
+        rules costs one look-up, and what only they would look for is not looked for.
+        """
+        status, method = head.response.status, head.request.method
+        kind = (status, method, page.kind, page.media, packs)
+        mask = self._worth.get(kind)
+        if mask is None:
+            exam = Exam(head, page, NOTHING_SEEN, self._work)
+            rules = self._ordered(self._speaking(status), packs)
+            mask = 0
+            for rule in rules:
+                if all(test.holds(exam) for test in rule.early):
+                    mask |= rule.bit
+            if len(self._worth) < _MOST_KINDS:
+                self._worth[kind] = mask
+        return mask
+
     def _won(self, rule: CompiledRule, shadowed: list[str], note: Note) -> bool:
         shadow = rule.info.mode == "shadow"
         if note:
-            note(Step(rule.info.name, "shadowed" if shadow else "matched", ", ".join(rule.signals) or "its conditions hold"))
+            note(
+                Step(
+                    rule.info.name,
+                    "shadowed" if shadow else "matched",
+                    ", ".join(rule.signals) or "its conditions hold",
+                )
+            )
         if shadow:
             shadowed.append(rule.info.name)
         return not shadow
@@ -241,11 +285,18 @@ class Rulebook:
         """Whether some rule that looks at successes survives the heads: the page has to be seen."""
         if not self._successes:
             return False
-        kind = (head.response.status, head.request.method, media_of(head.response.fields.get("content-type") or ""), packs)
+        kind = (
+            head.response.status,
+            head.request.method,
+            media_of(head.response.fields.get("content-type") or ""),
+            packs,
+        )
         candidates = self._candidates.get(kind)
         if candidates is None:
             candidates = tuple(
-                rule for rule in self._ordered(self._successes, packs) if all(test(head) is not False for test in rule.early)
+                rule
+                for rule in self._ordered(self._successes, packs)
+                if all(test.on_head(head) is not False for test in rule.early)
             )
             if len(self._candidates) < _MOST_KINDS:
                 self._candidates[kind] = candidates

@@ -50,12 +50,16 @@ def _selector(value: Any) -> Any:
     try:
         Selector(value)
     except ValueError as error:
-        raise ValueError(f"{value!r} is no CSS selector ({error}); mend it, and quote attribute values") from None
+        raise ValueError(
+            f"{value!r} is no CSS selector ({error}); mend it, and quote attribute values"
+        ) from None
     return value
 
 
 Text = Annotated[str, BeforeValidator(_text), StringConstraints(min_length=1, max_length=500)]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
+Texts = Annotated[
+    tuple[Text, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str]), Field(min_length=1)
+]
 Values = Annotated[
     tuple[Annotated[str, BeforeValidator(_number_text)], ...],
     BeforeValidator(_listed, json_schema_input_type=str | int | list[str | int]),
@@ -69,7 +73,9 @@ Place = Literal["text", "source", "title"]
 class ValueTest(Shape):
     """A value of a field, cookie, attribute or JSON member. Shorthands: true (present), false (absent), a value, a list."""
 
-    is_: Values = Field((), alias="is", description="Any of these, without regard to case; * is any run of characters.")
+    is_: Values = Field(
+        (), alias="is", description="Any of these, without regard to case; * is any run of characters."
+    )
     re: Regex | None = Field(None, description="An RE2 expression found in the value.")
     exists: bool = Field(True, description="false: must be absent.")
 
@@ -81,7 +87,8 @@ def _value_test(value: Any) -> Any:
 
 
 AnyValue = Annotated[
-    ValueTest, BeforeValidator(_value_test, json_schema_input_type=bool | str | int | list[str | int] | ValueTest)
+    ValueTest,
+    BeforeValidator(_value_test, json_schema_input_type=bool | str | int | list[str | int] | ValueTest),
 ]
 
 
@@ -90,7 +97,9 @@ def _cookies(value: Any) -> Any:
 
 
 ByName = Annotated[dict[str, AnyValue], Field(min_length=1)]
-Cookies = Annotated[ByName, BeforeValidator(_cookies, json_schema_input_type=str | list[str] | dict[str, Any])]
+Cookies = Annotated[
+    ByName, BeforeValidator(_cookies, json_schema_input_type=str | list[str] | dict[str, Any])
+]
 
 
 class Literals(Shape):
@@ -98,7 +107,9 @@ class Literals(Shape):
 
     any: Texts | None = Field(None, description="One of these is there.")
     all: Texts | None = Field(None, description="All of these are there.")
-    in_: Place | None = Field(None, alias="in", description="Only there; else the visible text or the source.")
+    in_: Place | None = Field(
+        None, alias="in", description="Only there; else the visible text or the source."
+    )
 
     @model_validator(mode="after")
     def _says_something(self) -> Literals:
@@ -111,14 +122,18 @@ class Matching(Shape):
     """RE2 expressions to look for. Shorthands: an expression, a list (any of)."""
 
     re: Regexes = Field(min_length=1, description="One of these is found.")
-    in_: Place | None = Field(None, alias="in", description="Only there; else the visible text or the source.")
+    in_: Place | None = Field(
+        None, alias="in", description="Only there; else the visible text or the source."
+    )
 
 
 class Title(Shape):
     """The title. Shorthands: a text, a list (contained, any of)."""
 
     any: Texts | None = Field(None, description="The title contains one of these.")
-    is_: Texts | None = Field(None, alias="is", description="The title is one of these, without regard to case.")
+    is_: Texts | None = Field(
+        None, alias="is", description="The title is one of these, without regard to case."
+    )
     re: Regex | None = Field(None, description="An RE2 expression found in the title.")
 
     @model_validator(mode="after")
@@ -140,7 +155,10 @@ class Json(Shape):
     """A member of a JSON body by JSON Pointer (RFC 6901)."""
 
     pointer: Annotated[str, StringConstraints(pattern=r"^(/.*)?$", max_length=300)]
-    value: Any = Field(None, description="Equal to this, or to one of this list; texts without regard to case, * as wildcard.")
+    value: Any = Field(
+        None,
+        description="Equal to this, or to one of this list; texts without regard to case, * as wildcard.",
+    )
     re: Regex | None = Field(None, description="An RE2 expression found in a text or number.")
     exists: bool | None = Field(None, description="Whether it is there at all; null counts as there.")
 
@@ -151,7 +169,8 @@ class JsonLd(Shape):
     type: Texts = Field(("Thing",), description="schema.org types, subtypes included; Thing: any.")
     availability: Texts | None = Field(None, description="schema.org availabilities, in any spelling.")
     every: bool = Field(
-        False, description="All offers of the thing that the page is about, not just one of the page's; an offer that says nothing fails."
+        False,
+        description="All offers of the thing that the page is about, not just one of the page's; an offer that says nothing fails.",
     )
 
 
@@ -182,9 +201,14 @@ def _each(key: str) -> Any:
 
 def _json_tests(value: Any) -> Any:
     """`{/error/code: x}` is short for one test a pointer, all of which must hold."""
-    if isinstance(value, dict) and value and all(isinstance(key, str) and key.startswith("/") for key in value):
+    if (
+        isinstance(value, dict)
+        and value
+        and all(isinstance(key, str) and key.startswith("/") for key in value)
+    ):
         return [
-            {"pointer": key, **test} if isinstance(test, dict) else {"pointer": key, "value": test} for key, test in value.items()
+            {"pointer": key, **test} if isinstance(test, dict) else {"pointer": key, "value": test}
+            for key, test in value.items()
         ]
     return _listed(value)
 
@@ -195,7 +219,14 @@ Word = Literal["html", "json", "xml", "text", "binary", "empty"]
 class When(Shape):
     """Conditions, all of which must hold. `any` and `not` hold lists of further groups."""
 
-    status: Annotated[tuple[Annotated[Span, BeforeValidator(parse_span)], ...], BeforeValidator(_listed, json_schema_input_type=int | str | list[int | str]), Field(min_length=1)] | None = None
+    status: (
+        Annotated[
+            tuple[Annotated[Span, BeforeValidator(parse_span)], ...],
+            BeforeValidator(_listed, json_schema_input_type=int | str | list[int | str]),
+            Field(min_length=1),
+        ]
+        | None
+    ) = None
     method: Texts | None = None
     host: Texts | None = None
     path: Texts | None = None
@@ -207,7 +238,12 @@ class When(Shape):
     matches: Annotated[Matching, _keyed("re")] | None = None
     select: Annotated[tuple[Select, ...], _each("css"), Field(min_length=1)] | None = None
     script: Texts | None = None
-    json_: Annotated[tuple[Json, ...], BeforeValidator(_json_tests, json_schema_input_type=Any), Field(min_length=1)] | None = Field(None, alias="json")
+    json_: (
+        Annotated[
+            tuple[Json, ...], BeforeValidator(_json_tests, json_schema_input_type=Any), Field(min_length=1)
+        ]
+        | None
+    ) = Field(None, alias="json")
     jsonld: Annotated[JsonLd, _keyed("type")] | None = None
     size: Annotated[Size, _keyed("bytes")] | None = None
     all: Groups | None = None
@@ -221,7 +257,9 @@ class When(Shape):
         return self
 
 
-Groups = Annotated[tuple[When, ...], BeforeValidator(_listed, json_schema_input_type=When | list[When]), Field(min_length=1)]
+Groups = Annotated[
+    tuple[When, ...], BeforeValidator(_listed, json_schema_input_type=When | list[When]), Field(min_length=1)
+]
 
 
 class Extract(Shape):
@@ -229,16 +267,26 @@ class Extract(Shape):
 
     css: Css | None = None
     attr: Text | None = Field(None, description="With css: the attribute instead of the text.")
-    json_: Annotated[str, StringConstraints(pattern=r"^(/.*)?$", max_length=300)] | None = Field(None, alias="json")
+    json_: Annotated[str, StringConstraints(pattern=r"^(/.*)?$", max_length=300)] | None = Field(
+        None, alias="json"
+    )
     header: Text | None = None
     re: Regex | None = None
-    group: Annotated[int, Field(ge=0, le=20)] = Field(1, description="Which group of `re`; 0 is the whole match.")
+    group: Annotated[int, Field(ge=0, le=20)] = Field(
+        1, description="Which group of `re`; 0 is the whole match."
+    )
     in_: Place = Field("text", alias="in", description="Where `re` looks when it stands alone.")
-    unit: Literal["seconds", "minutes", "hours"] = Field("seconds", description="Of a number taken for retry_after.")
+    unit: Literal["seconds", "minutes", "hours"] = Field(
+        "seconds", description="Of a number taken for retry_after."
+    )
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Extract:
-        named = [name for name, value in (("css", self.css), ("json", self.json_), ("header", self.header)) if value is not None]
+        named = [
+            name
+            for name, value in (("css", self.css), ("json", self.json_), ("header", self.header))
+            if value is not None
+        ]
         if len(named) > 1:
             raise ValueError(f"has several sources ({', '.join(named)}); keep one")
         if not named and self.re is None:
@@ -251,14 +299,18 @@ class Extract(Shape):
 class Then(Shape):
     """What a rule says. Texts may hold `{name}` for a value that `extract` found."""
 
-    code: Annotated[str, StringConstraints(pattern=_CODE)] = Field(description="A known code or the site's own word.")
+    code: Annotated[str, StringConstraints(pattern=_CODE)] = Field(
+        description="A known code or the site's own word."
+    )
     message: Text | None = None
     field: Text | None = None
     retry_after: Annotated[int, Field(ge=1, le=86400)] | None = Field(None, description="Seconds.")
     documentation_url: Text | None = None
     continue_url: Text | None = None
     alternatives: tuple[dict[str, Text], ...] = Field((), max_length=10)
-    extract: dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")], Extract] = Field({}, max_length=10)
+    extract: dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")], Extract] = Field(
+        {}, max_length=10
+    )
 
 
 class Rule(Shape):
@@ -268,9 +320,15 @@ class Rule(Shape):
     about: Text
     when: When
     then: Then
-    mode: Literal["enforce", "shadow"] = Field("enforce", description="shadow: evaluated and counted, then passed over.")
-    on_success: Literal["rewrite", "annotate"] | None = Field(None, description="Look at responses below 400 too.")
-    outranks_failure: bool = Field(False, description="May say otherwise than a 5xx; exact vendor headers only.")
+    mode: Literal["enforce", "shadow"] = Field(
+        "enforce", description="shadow: evaluated and counted, then passed over."
+    )
+    on_success: Literal["rewrite", "annotate"] | None = Field(
+        None, description="Look at responses below 400 too."
+    )
+    outranks_failure: bool = Field(
+        False, description="May say otherwise than a 5xx; exact vendor headers only."
+    )
 
 
 class Pack(Shape):
@@ -285,4 +343,8 @@ class Pack(Shape):
 def rules_schema() -> dict[str, Any]:
     """The JSON Schema of a pack file, for editors; `rules/schema.json` is this."""
     schema = Pack.model_json_schema(by_alias=True, mode="validation")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "A saywhy rule pack"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "A saywhy rule pack",
+    }

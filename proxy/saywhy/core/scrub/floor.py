@@ -19,7 +19,17 @@ from saywhy.core.scrub.values import TRACE_NAMES
 
 _TOKENS = re2.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
 
-_TRACE_ELEMENTS = ("trace", "stackTrace", "stacktrace", "StackTrace", "stack", "backtrace", "Backtrace", "stack_trace", "ExceptionDetail")
+_TRACE_ELEMENTS = (
+    "trace",
+    "stackTrace",
+    "stacktrace",
+    "StackTrace",
+    "stack",
+    "backtrace",
+    "Backtrace",
+    "stack_trace",
+    "ExceptionDetail",
+)
 
 Found = Callable[[str], list[Span]]
 
@@ -103,7 +113,9 @@ def _string(raw: bytes, name: bytes, found: Found, counts: Counter[str]) -> byte
         counts["trace"] += 1
         return f'"{MARK}"'.encode()
     new = _marked(text, found, counts)
-    return None if new == text else json.dumps(new, ensure_ascii=raw.isascii()).encode("utf-8", "surrogatepass")
+    return (
+        None if new == text else json.dumps(new, ensure_ascii=raw.isascii()).encode("utf-8", "surrogatepass")
+    )
 
 
 def _marked(text: str, found: Found, counts: Counter[str]) -> str:

@@ -22,7 +22,9 @@ _ROOTS = (
 _POSIX = rf"(?:\A|[\s\"'`(\[=:,;>|{{])(/(?:{_ROOTS})(?:/[^\s\"'`<>()\[\],;:|]*)?)"
 _DEEP = r"(?:\A|[\s\"'`(\[=:,;>|{])((?:/[\w.@+\-]+){1,20}/(?:site-packages|dist-packages|node_modules|vendor/bundle|gems|WEB-INF|public_html|wwwroot|htdocs|wp-content|wp-includes|inetpub|\.next|\.nuxt|\.env|\.git|\.ssh|\.aws)(?:/[^\s\"'`<>()\[\],;:|]*)?)"
 _SOURCE = r"(?:\A|[\s\"'`(\[=,;>|{])((?:/[\w.@+\- ]+){1,20}\.(?:py|php|phtml|inc|rb|erb|js|mjs|cjs|ts|tsx|jsx|java|kt|go|rs|ex|exs|erl|pl|pm|cgi|cs|vb|cshtml|aspx|asax|c|cc|cpp|h|lua|jsp|jar|war|conf|cnf|ini|env|ya?ml|toml|properties|sock|pem|key|crt|sqlite3?|db|log))(?::\d|\(\d| on line \d| line \d|, line \d)"
-_WINDOWS = r"(?i)(?:\A|[^\w])([a-z]:(?:\\{1,2}|/)(?:[^\\/:*?\"<>|\r\n']+\\{1,2}){0,20}[^\\:*?\"<>|\r\n\s',;)]*)"
+_WINDOWS = (
+    r"(?i)(?:\A|[^\w])([a-z]:(?:\\{1,2}|/)(?:[^\\/:*?\"<>|\r\n']+\\{1,2}){0,20}[^\\:*?\"<>|\r\n\s',;)]*)"
+)
 _UNC = r"(\\\\{1,3}[\w.$\-]{2,}\\{1,2}[^\s\"'<>|,;]+)"
 _FILE = r"(?i)\bfile:/{1,3}[^\s\"'<>]+"
 _INETPUB = r"(?i)[\\/]inetpub(?:[\\/][^\s\"'<>]*)?"
@@ -50,7 +52,10 @@ _VERSION = re2.compile(r"(?i)(?:version|release|ver|build|v|[\w.\-]+/)[\s:=]*\z"
 def _is_address(match: Any, text: str) -> bool:
     start = match.start(1)
     octets = match.group(1).partition(":")[0].split(".")
-    return all(int(octet) < 256 for octet in octets) and _VERSION.search(text[max(0, start - 24) : start]) is None
+    return (
+        all(int(octet) < 256 for octet in octets)
+        and _VERSION.search(text[max(0, start - 24) : start]) is None
+    )
 
 
 def _is_person(match: Any, text: str) -> bool:

@@ -32,7 +32,9 @@ _CHAT = re2.compile(
     r"|</?(?:system|assistant|human|developer|tool_calls?|tool_results?|tool_response|function_calls?|function_results"
     r"|invoke|think|thinking|im_start|im_end|start_of_turn|end_of_turn|start_header_id|end_header_id|eot_id|bos|eos)>"
 )
-_INVISIBLE = re2.compile(r"[\p{Cf}\p{Cc}\x{034F}\x{115F}\x{1160}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{3164}\x{FE00}-\x{FE0F}\x{FFA0}\x{E0100}-\x{E01EF}]")
+_INVISIBLE = re2.compile(
+    r"[\p{Cf}\p{Cc}\x{034F}\x{115F}\x{1160}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{3164}\x{FE00}-\x{FE0F}\x{FFA0}\x{E0100}-\x{E01EF}]"
+)
 _ROUNDS = 4
 _CLOSE_ENOUGH = ".…!?"
 
@@ -69,8 +71,11 @@ def _visible(text: str) -> str:
     if text.isprintable():  # false for \n, for every control and format character, for odd spaces
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    lines = text.replace("\t", " ").replace("\x0b", " ").replace("\x0c", " ").replace("\x85", " ").split("\n")
-    text = "\n".join(_INVISIBLE.sub("", line) for line in lines)
+    text = text.replace("\t", " ").replace("\x0b", " ").replace("\x0c", " ").replace("\x85", " ")
+    # Looked up once for each letter that occurs, however often it does: a text may be made of nothing else.
+    unseen = _INVISIBLE.findall("".join(set(text) - {"\n"}))
+    if unseen:
+        text = text.translate(dict.fromkeys(map(ord, unseen)))
     return text if text.isascii() else text.encode("utf-8", "ignore").decode("utf-8")
 
 

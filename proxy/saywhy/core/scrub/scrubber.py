@@ -20,6 +20,13 @@ _INPUT = 32_768
 
 _ROUNDS = 8
 
+_MOST_MATCHES = 400
+"""Matches of one expression that are looked at in one text: one a line would be more than any log that leaks."""
+
+_REMEMBERED = 512
+_SHORT = 600
+"""Texts, and the characters of one, for which the answer whether they are clean is kept: our sentences about a host."""
+
 
 class Finder(Protocol):
     """A secret scanner from outside."""
@@ -39,6 +46,7 @@ class Scrubber:
     def __init__(self, finders: Sequence[Finder] = ()) -> None:
         self._finders = tuple(finders)
         self._table = _everything()
+        self._known: dict[str, bool] = {}
 
     def clean(self, text: str, *, limit: int = 500) -> Clean:
         """`text` as one plain line of at most `limit` characters: no markup, no control, bidi or zero-width
@@ -73,6 +81,17 @@ class Scrubber:
         """What would be taken out of `text`, by kind; empty for a text that may leave. Reads any serialisation."""
         return dict(Counter(span.kind for span in self._spans(text)))
 
+    def is_clean(self, text: str) -> bool:
+        """Whether `text` may leave as it is. For short texts that come again with every exchange: the answer is kept."""
+        known = self._known.get(text)
+        if known is None:
+            known = not self._spans(text)
+            if len(text) <= _SHORT:
+                if len(self._known) >= _REMEMBERED:
+                    self._known.clear()
+                self._known[text] = known
+        return known
+
     def clean_json(self, value: Any, *, max_bytes: int = 8192) -> tuple[Any, dict[str, int]]:
         """A clean copy of a JSON value, bounded in depth and in about `max_bytes` serialised, and the counts."""
         return values.cleaned(value, self.clean_counted, max_bytes)
@@ -84,7 +103,7 @@ class Scrubber:
 
     def _spans(self, text: str) -> list[Span]:
         twin = plain.twin(text)
-        return merged([*self._table.scan(twin), *self._found(twin)])
+        return merged([*self._table.scan(twin, _MOST_MATCHES), *self._found(twin)])
 
     def _found(self, text: str) -> list[Span]:
         return [

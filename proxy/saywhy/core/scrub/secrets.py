@@ -108,7 +108,9 @@ _WORDS = frozenset(
     "number boolean integer header cookie body query path your yes no on off set unset default plain text enabled "
     "disabled limited exceeded insufficient absent provided supplied present same strict lax".split()
 )
-_PLACEHOLDER = re2.compile(r"(?i)[*•.xX#_\-…?]+|<.*|\[?(?:redacted|filtered|hidden|masked|removed|secret)\]?.*|\{.*|\$\{.*|\$\(.*|%[sd].*|your[_\-\s].*|\(.*|\[.*")
+_PLACEHOLDER = re2.compile(
+    r"(?i)[*•.xX#_\-…?]+|<.*|\[?(?:redacted|filtered|hidden|masked|removed|secret)\]?.*|\{.*|\$\{.*|\$\(.*|%[sd].*|your[_\-\s].*|\(.*|\[.*"
+)
 _WEAK = re2.compile(r"(?i)(?:.*[_.\-])?(?:key|session|auth|sig|salt|signature|cookies?)\z")
 _UUID = re2.compile(r"(?i)\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?")
 _HEX = re2.compile(r"[0-9a-f]+|[0-9A-F]+")
@@ -139,7 +141,13 @@ def looks_random(value: str, least: int = 6) -> bool:
 
 def looks_generated(value: str) -> bool:
     """Whether a value without a name can only be a secret: long, upper, lower and digits mixed. No UUID, hash or id."""
-    if len(value) < 20 or _UUID.fullmatch(value) or _HEX.fullmatch(value) or value.count(".") > 2 or "/" in value[:1]:
+    if (
+        len(value) < 20
+        or _UUID.fullmatch(value)
+        or _HEX.fullmatch(value)
+        or value.count(".") > 2
+        or "/" in value[:1]
+    ):
         return False
     upper = sum(letter.isupper() for letter in value)
     lower = sum(letter.islower() for letter in value)
@@ -201,7 +209,9 @@ def _is_card(match: Any, text: str) -> bool:
     digits = [int(letter) for letter in match.group(1) if letter.isdigit()]
     if not 13 <= len(digits) <= 19 or digits[0] not in (2, 3, 4, 5, 6):
         return False
-    doubled: list[int] = [digit * 2 - 9 * (digit > 4) if place % 2 else digit for place, digit in enumerate(reversed(digits))]
+    doubled: list[int] = [
+        digit * 2 - 9 * (digit > 4) if place % 2 else digit for place, digit in enumerate(reversed(digits))
+    ]
     return sum(doubled) % 10 == 0
 
 
@@ -223,11 +233,72 @@ PATTERNS = (
     *FLOOR,
     Pattern("jwt", ("eyj",), _JWT),
     Pattern("card_number", ("2", "3", "4", "5", "6"), _CARD, (1,), _is_card),
-    Pattern("authorization", ("bearer ", "basic ", "negotiate ", "digest ", "dpop ", "authorization"), _SCHEME, (1,), _is_credential),
+    Pattern(
+        "authorization",
+        ("bearer ", "basic ", "negotiate ", "digest ", "dpop ", "authorization"),
+        _SCHEME,
+        (1,),
+        _is_credential,
+    ),
     Pattern("cookie", ("cookie",), _COOKIE, (1,), _is_cookie),
     Pattern("secret", _NAME_DOORS, _NAMED, (3, 4, 5), _is_named_value),
-    Pattern("secret", ("_pass", "_pwd", "_secret", "_token", "_key", "_dsn", "_cookie", "_authorization", "password ", "secret ", "token "), _CELL, (2,), _is_cell),
-    Pattern("secret", ("code=", "state=", "key=", "sig=", "signature=", "token=", "assertion=", "ticket=", "nonce=", "hmac=", "auth=", "otp=", "credential="), _QUERY, (1,), _is_query_value),
-    Pattern("secret", ("password", "passphrase", "secret", "token", "key", "code", "credential", "jwt", "cookie", "session"), _SAID, (1, 2), _is_said),
+    Pattern(
+        "secret",
+        (
+            "_pass",
+            "_pwd",
+            "_secret",
+            "_token",
+            "_key",
+            "_dsn",
+            "_cookie",
+            "_authorization",
+            "password ",
+            "secret ",
+            "token ",
+        ),
+        _CELL,
+        (2,),
+        _is_cell,
+    ),
+    Pattern(
+        "secret",
+        (
+            "code=",
+            "state=",
+            "key=",
+            "sig=",
+            "signature=",
+            "token=",
+            "assertion=",
+            "ticket=",
+            "nonce=",
+            "hmac=",
+            "auth=",
+            "otp=",
+            "credential=",
+        ),
+        _QUERY,
+        (1,),
+        _is_query_value,
+    ),
+    Pattern(
+        "secret",
+        (
+            "password",
+            "passphrase",
+            "secret",
+            "token",
+            "key",
+            "code",
+            "credential",
+            "jwt",
+            "cookie",
+            "session",
+        ),
+        _SAID,
+        (1, 2),
+        _is_said,
+    ),
 )
 """Every kind of secret, the floor's first."""

@@ -76,11 +76,13 @@ class _Walk:
             if low in TRACE_NAMES and member and not isinstance(member, bool | int | float):
                 self.counts["trace"] += 1
                 result[key] = MARK
-            elif isinstance(member, str) and member and secrets.is_secret_name(name) and " " not in member.strip():
+            elif _is_secret(name, member):
                 self.counts["secret"] += 1
                 result[key] = MARK
             else:
-                result[key] = self.copy(member, depth + 1)
+                copied = self.copy(member, depth + 1)
+                # A key cut out of a sentence may leave one word, which is then told by its name.
+                result[key] = MARK if copied != member and _is_secret(name, copied) else copied
         return result
 
     def _items(self, value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
@@ -91,3 +93,12 @@ class _Walk:
                 break
             result.append(self.copy(item, depth + 1))
         return result
+
+
+def _is_secret(name: str, member: Any) -> bool:
+    return (
+        isinstance(member, str)
+        and bool(member)
+        and secrets.is_secret_name(name)
+        and " " not in member.strip()
+    )

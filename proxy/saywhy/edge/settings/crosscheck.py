@@ -26,15 +26,27 @@ def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]
 
     for place, route in enumerate(settings.routes):
         if unconditional is not None:
-            complain(("routes", place), f"can never be reached: routes[{unconditional}] matches everything; move it up.")
+            complain(
+                ("routes", place),
+                f"can never be reached: routes[{unconditional}] matches everything; move it up.",
+            )
         elif not route.host and not route.path:
             unconditional = place
         if route.upstream and route.upstream not in settings.upstreams:
             near = get_close_matches(route.upstream, settings.upstreams, n=1)
-            remedy = f"did you mean {near[0]}?" if near else f"add it to upstreams ({', '.join(settings.upstreams) or 'there are none'})."
-            complain(("routes", place, "upstream"), f"is {route.upstream!r}, which is not among upstreams; {remedy}")
+            remedy = (
+                f"did you mean {near[0]}?"
+                if near
+                else f"add it to upstreams ({', '.join(settings.upstreams) or 'there are none'})."
+            )
+            complain(
+                ("routes", place, "upstream"),
+                f"is {route.upstream!r}, which is not among upstreams; {remedy}",
+            )
         elif not route.upstream and len(settings.upstreams) > 1 and not default_upstream(settings):
-            complain(("routes", place, "upstream"), f"is missing; name one of {', '.join(settings.upstreams)}.")
+            complain(
+                ("routes", place, "upstream"), f"is missing; name one of {', '.join(settings.upstreams)}."
+            )
     return problems
 
 
@@ -49,7 +61,7 @@ def _policy(route: Route, place: int, settings: Settings) -> Policy:
         signed_browsers=route.signed_browsers,
         useragents=route.useragents,
         scrub=route.scrub,
-        packs=route.packs,
+        packs=route.packs or settings.rules.packs or None,
         mode=route.mode,
         passthrough_paths=route.passthrough_paths,
         public_url=settings.public_url,

@@ -28,8 +28,14 @@ class SettingsError(Exception):
     """The settings cannot be used. `problems` has at least one row; `str()` gives one line each."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
+        self.problems = tuple(sorted(problems, key=_reading_order))
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def _reading_order(problem: Problem) -> tuple[int, str, int]:
+    """As somebody meets them who reads the file from its top; environment and flags stay as they came, after it."""
+    file, colon, line = problem.where.rpartition(":")
+    return (0, file, int(line)) if colon and line.isdigit() else (1, "", 0)
 
 
 def dotted(path: Path) -> str:
@@ -129,7 +135,9 @@ def _sentence(fault: ErrorDetails, path: Path) -> str:
     if kind == "literal_error":
         words = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
         near = get_close_matches(str(value).lower(), words, n=1)
-        return f"is {_shown(value)}; it must be one of {', '.join(words)}" + (f"; did you mean {near[0]}?" if near else ".")
+        return f"is {_shown(value)}; it must be one of {', '.join(words)}" + (
+            f"; did you mean {near[0]}?" if near else "."
+        )
     if kind in _BOUNDS:
         name, words_ = _BOUNDS[kind]
         return f"is {_shown(value)}; it must be {words_} {context[name]}."
@@ -145,7 +153,9 @@ def _sentence(fault: ErrorDetails, path: Path) -> str:
 
 def _real_path(location: Sequence[str | int]) -> Path:
     """Pydantic's location without the steps that are its own (`[key]`, the names of validators)."""
-    return tuple(step for step in location if not (isinstance(step, str) and (step == "[key]" or "[" in step)))
+    return tuple(
+        step for step in location if not (isinstance(step, str) and (step == "[key]" or "[" in step))
+    )
 
 
 def problems_from(faults: Iterable[ErrorDetails], origins: Mapping[Path, str]) -> list[Problem]:

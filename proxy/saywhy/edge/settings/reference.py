@@ -62,7 +62,12 @@ def rows() -> Iterator[Row]:
             yield Row(name, "", _default(field), field.description or "")
     for prefix, section in _SECTIONS.values():
         for key, field in section.model_fields.items():
-            yield Row(f"{prefix}.{key}", _UNITS.get(key.rpartition("_")[2], ""), _default(field), field.description or "")
+            yield Row(
+                f"{prefix}.{key}",
+                _UNITS.get(key.rpartition("_")[2], ""),
+                _default(field),
+                field.description or "",
+            )
 
 
 def markdown() -> str:

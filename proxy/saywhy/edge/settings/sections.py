@@ -46,36 +46,74 @@ class Section(BaseModel):
 class Limits(Section):
     """Sizes in bytes unless the name says otherwise. Each default argues itself in the description."""
 
-    head_bytes: int = Field(default=65536, ge=1024, description="One header section, either side. Sites with OIDC cookies need 64 KiB.")
-    line_bytes: int = Field(default=16384, ge=512, description="One line of a header section, the request line included.")
+    head_bytes: int = Field(
+        default=65536,
+        ge=1024,
+        description="One header section, either side. Sites with OIDC cookies need 64 KiB.",
+    )
+    line_bytes: int = Field(
+        default=16384, ge=512, description="One line of a header section, the request line included."
+    )
     fields_count: int = Field(default=200, ge=10, description="Header fields in one section.")
-    held_body_bytes: int = Field(default=262144, ge=1024, description="How much of an agent's error page is read, as it comes on the wire. An error page and its report fit in 256 KiB.")
-    held_bytes_budget: int = Field(default=33554432, ge=65536, description="All bodies held at one time; over it, the status decides.")
-    upstream_connections: int = Field(default=256, ge=1, description="Connections to one site, idle and busy.")
-    upstream_waiting: int = Field(default=1024, ge=0, description="Exchanges that may wait for one; the next gets 503.")
-    caller_connections: int = Field(default=10000, ge=1, description="Connections from callers; the next is closed.")
-    pipelined_requests: int = Field(default=16, ge=1, description="Requests read ahead on one connection before reading pauses.")
-    stream_buffer_bytes: int = Field(default=65536, ge=4096, description="Bytes in flight per direction before the sender is paused.")
+    held_body_bytes: int = Field(
+        default=262144,
+        ge=1024,
+        description="How much of an agent's error page is read, as it comes on the wire. An error page and its report fit in 256 KiB.",
+    )
+    held_bytes_budget: int = Field(
+        default=33554432, ge=65536, description="All bodies held at one time; over it, the status decides."
+    )
+    upstream_connections: int = Field(
+        default=256, ge=1, description="Connections to one site, idle and busy."
+    )
+    upstream_waiting: int = Field(
+        default=1024, ge=0, description="Exchanges that may wait for one; the next gets 503."
+    )
+    caller_connections: int = Field(
+        default=10000, ge=1, description="Connections from callers; the next is closed."
+    )
+    pipelined_requests: int = Field(
+        default=16, ge=1, description="Requests read ahead on one connection before reading pauses."
+    )
+    stream_buffer_bytes: int = Field(
+        default=65536, ge=4096, description="Bytes in flight per direction before the sender is paused."
+    )
 
 
 class Deadlines(Section):
     """Durations in seconds."""
 
     connect_seconds: float = Field(default=5, gt=0, description="Until a connection to the site stands.")
-    first_byte_seconds: float = Field(default=60, gt=0, description="From the last byte of the request to the head of the answer.")
-    idle_seconds: float = Field(default=60, gt=0, description="Without a byte in either direction in the middle of a message.")
-    tunnel_idle_seconds: float = Field(default=3600, gt=0, description="Without a byte in a tunnel (WebSocket).")
-    request_head_seconds: float = Field(default=15, gt=0, description="For a caller to send a whole request head.")
+    first_byte_seconds: float = Field(
+        default=60, gt=0, description="From the last byte of the request to the head of the answer."
+    )
+    idle_seconds: float = Field(
+        default=60, gt=0, description="Without a byte in either direction in the middle of a message."
+    )
+    tunnel_idle_seconds: float = Field(
+        default=3600, gt=0, description="Without a byte in a tunnel (WebSocket)."
+    )
+    request_head_seconds: float = Field(
+        default=15, gt=0, description="For a caller to send a whole request head."
+    )
     caller_keepalive_seconds: float = Field(default=75, gt=0, description="An idle connection of a caller.")
-    upstream_keepalive_seconds: float = Field(default=30, gt=0, description="An idle pooled connection to the site.")
-    drain_seconds: float = Field(default=2, ge=0, description="After SIGTERM: not ready, still accepting, so that balancers notice.")
-    shutdown_seconds: float = Field(default=25, ge=0, description="For exchanges in flight to finish after that.")
+    upstream_keepalive_seconds: float = Field(
+        default=30, gt=0, description="An idle pooled connection to the site."
+    )
+    drain_seconds: float = Field(
+        default=2, ge=0, description="After SIGTERM: not ready, still accepting, so that balancers notice."
+    )
+    shutdown_seconds: float = Field(
+        default=25, ge=0, description="For exchanges in flight to finish after that."
+    )
 
 
 class Upstream(Section):
     """One site. In a file a bare URL will do."""
 
-    url: str = Field(description="http://host[:port], https://host[:port] or unix:/path; no path, no credentials.")
+    url: str = Field(
+        description="http://host[:port], https://host[:port] or unix:/path; no path, no credentials."
+    )
 
     @field_validator("url")
     @classmethod
@@ -90,7 +128,9 @@ class Upstream(Section):
         if parts.username is not None or parts.password is not None:
             raise ValueError("credentials do not belong in it; write the host and port alone")
         if parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise ValueError("a path cannot be put before the site's own paths; write the scheme, host and port alone")
+            raise ValueError(
+                "a path cannot be put before the site's own paths; write the scheme, host and port alone"
+            )
         try:
             parts.port  # noqa: B018 - reading it is the check
         except ValueError:
@@ -101,19 +141,33 @@ class Upstream(Section):
 class Forwarding(Section):
     """What the site is told about the caller."""
 
-    trusted_proxies: Words = Field(default=(), description="Addresses and networks whose X-Forwarded-* and Forwarded are believed.")
-    style: Literal["x-forwarded", "forwarded"] = Field(default="x-forwarded", description="x-forwarded or forwarded (RFC 7239).")
-    via: bool = Field(default=False, description="Add Via. Off: on requests it turns nginx's gzip off, and so changes browsers' bytes.")
-    request_id_field: str = Field(default="x-request-id", description="Sent to the site unless the caller sent one.")
+    trusted_proxies: Words = Field(
+        default=(),
+        description="Addresses and networks whose X-Forwarded-* and Forwarded are believed; unix: whoever comes over a Unix socket.",
+    )
+    style: Literal["x-forwarded", "forwarded"] = Field(
+        default="x-forwarded", description="x-forwarded or forwarded (RFC 7239)."
+    )
+    via: bool = Field(
+        default=False,
+        description="Add Via. Off: on requests it turns nginx's gzip off, and so changes browsers' bytes.",
+    )
+    request_id_field: str = Field(
+        default="x-request-id", description="Sent to the site unless the caller sent one."
+    )
 
     @field_validator("trusted_proxies")
     @classmethod
     def _networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
         for proxy in proxies:
+            if proxy == "unix":
+                continue
             try:
                 ipaddress.ip_network(proxy, strict=False)
             except ValueError:
-                raise ValueError(f"{proxy!r} is no address or network; write 10.0.0.0/8, 192.0.2.7 or fd00::/8") from None
+                raise ValueError(
+                    f"{proxy!r} is no address or network; write 10.0.0.0/8, 192.0.2.7, fd00::/8 or unix"
+                ) from None
         return proxies
 
     @field_validator("request_id_field")
@@ -127,35 +181,75 @@ class Forwarding(Section):
 class Route(Section):
     """One route; the first whose host and path match wins. Globs: `*` is any run of characters."""
 
-    name: str = Field(default="", max_length=64, description="For messages alone; without one a route is called by its place.")
+    name: str = Field(
+        default="",
+        max_length=64,
+        description="For messages alone; without one a route is called by its place.",
+    )
     host: Words = Field(default=(), description="Host globs, without port. None: every host.")
     path: Words = Field(default=(), description="Globs over the raw path without query. None: every path.")
-    upstream: str = Field(default="", description="A name of `upstreams`. May be left out where there is one alone, or one called default.")
-    callers: Literal["detect", "everyone", "nobody"] = Field(default="detect", description="Who gets envelopes. `everyone` is for hosts that only agents reach.")
-    structured_errors: Literal["keep", "envelope"] = Field(default="keep", description="The site's own JSON errors, for callers known by Accept alone: its apps read them.")
-    signed_browsers: Literal["headers", "envelope"] = Field(default="headers", description="Signed agents that drive a browser: headers alone, so that a person's view stays whole.")
-    useragents: bool = Field(default=False, description="Also known by User-Agent. Off: the word is easily borrowed.")
-    scrub: Scrub = Field(default="agents", description="Whose errors lose traces and secrets. `everyone` changes browsers' bytes too.")
-    packs: Words | None = Field(default=None, description="Rule packs in the order tried. None: every pack that is not opt-in.")
-    mode: Mode = Field(default="enforce", description="shadow counts and logs what would have been done, and sends the original.")
+    upstream: str = Field(
+        default="",
+        description="A name of `upstreams`. May be left out where there is one alone, or one called default.",
+    )
+    callers: Literal["detect", "everyone", "nobody"] = Field(
+        default="detect", description="Who gets envelopes. `everyone` is for hosts that only agents reach."
+    )
+    structured_errors: Literal["keep", "envelope"] = Field(
+        default="keep",
+        description="The site's own JSON errors, for callers known by Accept alone: its apps read them.",
+    )
+    signed_browsers: Literal["headers", "envelope"] = Field(
+        default="headers",
+        description="Signed agents that drive a browser: headers alone, so that a person's view stays whole.",
+    )
+    useragents: bool = Field(
+        default=False, description="Also known by User-Agent. Off: the word is easily borrowed."
+    )
+    scrub: Scrub = Field(
+        default="agents",
+        description="Whose errors lose traces and secrets. `everyone` changes browsers' bytes too.",
+    )
+    packs: Words = Field(default=(), description="As `rules.packs`, for this route alone and in its place.")
+    mode: Mode = Field(
+        default="enforce",
+        description="enforce; shadow counts and logs what would have been done, and sends the original; off leaves everything as it is and looks at nothing.",
+    )
     passthrough_paths: Words = Field(default=(), description="Path globs that are never looked at.")
 
 
 class Rules(Section):
     """Where rules come from."""
 
-    folders: Folders = Field(default=(), description="Folders of rule packs; relative ones are taken from the settings file's folder.")
-    shipped: bool = Field(default=True, description="Also the packs that come with saywhy; yours are asked first.")
-    packs: Words | None = Field(default=None, description="Packs in the order tried, for routes that name none. None: every pack that is not opt-in.")
-    disable: Words = Field(default=(), description="Rules that are never tried, as pack/id.")
-    shadow: Words = Field(default=(), description="Rules that are tried and counted and never answer, as pack/id.")
+    folders: Folders = Field(
+        default=(),
+        description="Folders of rule packs; relative ones are taken from the settings file's folder.",
+    )
+    shipped: bool = Field(
+        default=True, description="Also the packs that come with saywhy; yours are asked first."
+    )
+    packs: Words = Field(
+        default=(),
+        description="Packs that are tried first, in this order, opt-in ones among them switched on; every other pack that is not opt-in follows. For routes that name none.",
+    )
+    disable: Words = Field(
+        default=(), description="What is never tried: a rule as pack/id, or all of a pack by its name."
+    )
+    shadow: Words = Field(
+        default=(), description="Rules that are tried and counted and never answer, as pack/id."
+    )
 
 
 class Log(Section):
     """Exchanges go to standard output, events of the process to standard error."""
 
-    format: Literal["auto", "json", "text"] = Field(default="auto", description="auto is text on a terminal, else one JSON line an exchange.")
-    level: Literal["info", "warning", "error"] = Field(default="info", description="warning leaves out what went well; error leaves the proxy's own failures.")
+    format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="auto is text on a terminal, else one JSON line an exchange."
+    )
+    level: Literal["info", "warning", "error"] = Field(
+        default="info",
+        description="warning leaves out what went well; error leaves the proxy's own failures.",
+    )
 
 
 def _as_listeners(value: Any) -> Any:
@@ -178,16 +272,29 @@ class Settings(Section):
     """All settings. Empty `admin` switches the admin port off; `upstreams` is name -> site."""
 
     listen: Annotated[tuple[str, ...], BeforeValidator(_as_listeners)] = Field(
-        default=("127.0.0.1:8080",), min_length=1, description="host:port, [v6]:port, :port (every address) or unix:/path; several with commas. Loopback: nobody is reached by accident."
+        default=("127.0.0.1:8080",),
+        min_length=1,
+        description="host:port, [v6]:port, :port (every address) or unix:/path; several with commas. Loopback: nobody is reached by accident.",
     )
-    admin: str = Field(default="127.0.0.1:9180", description="Health, reload and metrics, as `listen`; empty switches it off. Loopback: reload is not for callers.")
-    public_url: str = Field(default="", description="How the outside reaches this proxy; makes problem+json's `type` absolute.")
-    upstreams: Annotated[dict[str, Upstream], BeforeValidator(_bare_urls)] = Field(default_factory=dict, description="Name -> URL of a site. `--upstream` sets the one called default.")
-    routes: tuple[Route, ...] = Field(default=(), description="Routes by host and path. None: everything goes to the default upstream.")
+    admin: str = Field(
+        default="127.0.0.1:9180",
+        description="Health, reload and metrics, as `listen`; empty switches it off. Loopback: reload is not for callers.",
+    )
+    public_url: str = Field(
+        default="", description="How the outside reaches this proxy; makes problem+json's `type` absolute."
+    )
+    upstreams: Annotated[dict[str, Upstream], BeforeValidator(_bare_urls)] = Field(
+        default_factory=dict, description="Name -> URL of a site. `--upstream` sets the one called default."
+    )
+    routes: tuple[Route, ...] = Field(
+        default=(), description="Routes by host and path. None: everything goes to the default upstream."
+    )
     rules: Rules = Field(default_factory=Rules, description="Where rules come from.")
     limits: Limits = Field(default_factory=Limits, description="Sizes and counts.")
     deadlines: Deadlines = Field(default_factory=Deadlines, description="Durations.")
-    forwarding: Forwarding = Field(default_factory=Forwarding, description="What the site is told about the caller.")
+    forwarding: Forwarding = Field(
+        default_factory=Forwarding, description="What the site is told about the caller."
+    )
     log: Log = Field(default_factory=Log, description="What is written down.")
 
     @field_validator("listen")
@@ -210,7 +317,9 @@ class Settings(Section):
     @classmethod
     def _absolute(cls, url: str) -> str:
         parts = urlsplit(url)
-        if url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment):
+        if url and (
+            parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment
+        ):
             raise ValueError("it must be an absolute URL; write https://shop.example")
         return url.rstrip("/")
 
@@ -220,5 +329,7 @@ class Settings(Section):
         for name in upstreams:
             # The name is a metric label and a word in the log: short, and nothing that needs quoting there.
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", name):
-                raise ValueError(f"{name!r} cannot be an upstream's name; use letters, digits, dots and dashes, at most 63")
+                raise ValueError(
+                    f"{name!r} cannot be an upstream's name; use letters, digits, dots and dashes, at most 63"
+                )
         return upstreams

@@ -24,11 +24,14 @@ PREFIX = "SAYWHY_"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings and where each value was written (path -> origin); what is not there is a default."""
+    """Settings and where each value was written (path -> origin); what is not there is a default. `doubts` are what
+    changes nothing and was perhaps meant to.
+    """
 
     settings: Settings
     origins: Mapping[Path, str] = field(default_factory=dict)
     file: FilePath | None = None
+    doubts: tuple[Problem, ...] = ()
 
     def effective(self) -> Iterator[tuple[str, Any, str]]:
         """(key, value, origin) of every setting, defaults included. Nothing in it is secret."""
@@ -37,7 +40,9 @@ class Loaded:
 
 def _leaves(value: Any, path: Path, origins: Mapping[Path, str]) -> Iterator[tuple[str, Any, str]]:
     if isinstance(value, BaseModel):
-        items: Iterator[tuple[str | int, Any]] = ((name, getattr(value, name)) for name in type(value).model_fields)
+        items: Iterator[tuple[str | int, Any]] = (
+            (name, getattr(value, name)) for name in type(value).model_fields
+        )
     elif isinstance(value, dict) and value:
         items = iter(value.items())
     elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
@@ -57,6 +62,7 @@ class _Layers:
         self.tree: dict[str, Any] = {}
         self.origins: dict[Path, str] = {}
         self.problems: list[Problem] = []
+        self.doubts: list[Problem] = []
 
     def put(self, path: Path, value: Any, origin: str) -> None:
         """Set one value; what a lower layer wrote at or below the path is forgotten."""
@@ -77,7 +83,9 @@ class _Layers:
         """The whole of a file, each key with its line."""
         if not isinstance(document.value, dict):
             if document.value is not None:
-                self.problems.append(Problem(str(document.path), "", "is no mapping; write `key: value` lines."))
+                self.problems.append(
+                    Problem(str(document.path), "", "is no mapping; write `key: value` lines.")
+                )
             return
         self.tree = _spelt_out((), _copy(document.value))
         self._mark(self.tree, (), lambda path: f"{document.path}:{document.line(path)}")
@@ -86,7 +94,9 @@ class _Layers:
         """Remember the origin of `value` and of all below it."""
         if path:
             self.origins[path] = origin(path)
-        below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        below = (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        )
         for key, one in below:
             self._mark(one, (*path, key), origin)
 
@@ -97,7 +107,9 @@ def _spelt_out(path: Path, value: Any) -> Any:
         return {name: _spelt_out((*path, name), one) for name, one in value.items()}
     if path == () and isinstance(value, dict):
         return {key: _spelt_out((key,), one) if key == "upstreams" else one for key, one in value.items()}
-    return {"url": value} if path[:1] == ("upstreams",) and len(path) == 2 and isinstance(value, str) else value
+    return (
+        {"url": value} if path[:1] == ("upstreams",) and len(path) == 2 and isinstance(value, str) else value
+    )
 
 
 def _copy(value: Any) -> Any:
@@ -120,10 +132,24 @@ def _from_file(layers: _Layers, file: FilePath) -> None:
         rules["folders"] = [str(file.parent / one.strip()) if isinstance(one, str) else one for one in listed]
 
 
+def _spellings() -> dict[str, str]:
+    """The name of each setting without underscores -> how it is written in the environment."""
+    known = {"UPSTREAM": f"{PREFIX}UPSTREAMS__DEFAULT", "UPSTREAMSDEFAULT": f"{PREFIX}UPSTREAMS__DEFAULT"}
+    for name, info in Settings.model_fields.items():
+        section = info.annotation
+        if isinstance(section, type) and issubclass(section, BaseModel):
+            for key in section.model_fields:
+                known[f"{name}{key}".replace("_", "").upper()] = f"{PREFIX}{name}__{key}".upper()
+        else:
+            known[name.replace("_", "").upper()] = f"{PREFIX}_{name}".upper()
+    return known
+
+
 def _from_environment(layers: _Layers, environ: Mapping[str, str]) -> None:
     """`SAYWHY_SECTION__KEY`, and `SAYWHY__KEY` for the keys at the top. Names without `__` are not ours: Kubernetes
-    sets SAYWHY_PORT and the like for a Service called saywhy.
+    sets SAYWHY_PORT and the like for a Service called saywhy. Where such a name is nearly a setting, it is doubted.
     """
+    spellings = _spellings()
     for name in sorted(environ):
         rest = name.removeprefix(PREFIX)
         if rest == name:
@@ -133,6 +159,11 @@ def _from_environment(layers: _Layers, environ: Mapping[str, str]) -> None:
         elif "__" in rest:
             path = tuple(rest.lower().split("__"))
         else:
+            meant = spellings.get(rest.replace("_", "").upper())
+            if meant:
+                layers.doubts.append(
+                    Problem(name, "", f"is not read, it has single underscores; write {meant}.")
+                )
             continue
         if not all(path):
             layers.problems.append(Problem(name, "", "is not a setting; write SAYWHY_SECTION__KEY."))
@@ -144,7 +175,9 @@ def _from_environment(layers: _Layers, environ: Mapping[str, str]) -> None:
                 continue
             except ValueError:
                 if text.startswith("{"):
-                    layers.problems.append(Problem(name, dotted(path), "begins like JSON and is none; check its quotes."))
+                    layers.problems.append(
+                        Problem(name, dotted(path), "begins like JSON and is none; check its quotes.")
+                    )
                     continue
         layers.put(path, text, name)
 
@@ -170,4 +203,4 @@ def load(
     problems = [*layers.problems, *crosscheck(settings, layers.origins)]
     if problems:
         raise SettingsError(problems)
-    return Loaded(settings, layers.origins, file)
+    return Loaded(settings, layers.origins, file, tuple(layers.doubts))
