@@ -55,7 +55,7 @@ bench: $(STAMP)
 
 # No index address is written: the lock serves whatever mirror a machine is set up for.
 lock:
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--no-annotate --group test --group lint --group build pyproject.toml -o requirements.lock
 
 clean:

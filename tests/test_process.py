@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import signal
 import socket
 import subprocess
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from stage.callers import CHROME, CURL, agent, request
+from stage.processes import free_port
 from stage.scripted import Answer, ScriptedSite, page
-from stage.serving import Saywhy, serving, total, wait_until
+from stage.serving import PROGRAM, Saywhy, environment, serving, total, wait_until
 from stage.wire import Torn, ask, receive
 
 PROBLEM = agent("application/problem+json")
@@ -94,6 +98,20 @@ def test_a_broken_rule_file_never_replaces_a_set_that_works(
         assert wait_until(lambda: proxy.metric("saywhy_config_last_reload_successful") == 1)
         assert code(proxy) == "out_of_stock"
         assert proxy.metric("saywhy_config_last_reload_success_timestamp_seconds") > first
+
+
+def test_a_pipe_in_the_rules_holds_no_reload(tmp_path: Path, bakery: ScriptedSite, folder: Path) -> None:
+    file = folder / "bakery/rules.yaml"
+    with serving(bakery.port, tmp_path, rules=[folder]) as proxy:
+        file.unlink()
+        os.mkfifo(file)
+        status, said = proxy.get("/-/reload", method="POST")
+        assert (status, "is a named pipe, not a file" in said) == (500, True)
+        assert code(proxy) == "temporarily_unavailable"
+        file.unlink()
+        file.write_text(GOOD_RULES.replace("temporarily_unavailable", "conflict"))
+        assert proxy.get("/-/reload", method="POST")[0] == 200
+        assert code(proxy) == "conflict"
 
 
 def test_a_broken_settings_file_leaves_the_old_one_in_force(
@@ -236,6 +254,49 @@ def test_a_second_term_or_an_interrupt_ends_it_too(tmp_path: Path, bakery: Scrip
         proxy.signal(signal.SIGINT)
         assert proxy.process.wait(20) == 0
         assert time.monotonic() - started < 15
+
+
+def test_a_log_that_nobody_reads_stops_nothing(tmp_path: Path, bakery: ScriptedSite) -> None:
+    """Both outputs on one pipe, full: the collector of a container's log hangs."""
+    reader, writer = os.pipe()
+    port, admin = free_port(), free_port()
+    with contextlib.closing(os.fdopen(reader, "rb")), os.fdopen(writer, "wb") as full:
+        os.set_blocking(full.fileno(), False)
+        with contextlib.suppress(BlockingIOError):
+            while full.raw.write(b"\n" * 4096):  # type: ignore[attr-defined]
+                pass
+        # The flag is of the pipe, which the proxy inherits: its writes must be ones that block.
+        os.set_blocking(full.fileno(), True)
+        process = subprocess.Popen(
+            [PROGRAM, "serve", "--upstream", f"http://127.0.0.1:{bakery.port}", "--listen", f"127.0.0.1:{port}", "--admin", f"127.0.0.1:{admin}"],
+            stdout=full,
+            stderr=full,
+            env=environment({"SAYWHY_DEADLINES__DRAIN_SECONDS": "0", "SAYWHY_DEADLINES__SHUTDOWN_SECONDS": "1"}),
+        )  # fmt: skip
+        try:
+
+            def healthy() -> bool:
+                try:
+                    with urllib.request.urlopen(f"http://127.0.0.1:{admin}/-/healthy", timeout=3) as answer:
+                        return bool(answer.status == 200)
+                except OSError:
+                    return False
+
+            assert wait_until(healthy, 20)
+            forged = PROBLEM._replace(fields=(*PROBLEM.fields, ("X-Forwarded-For", "192.0.2.7")))
+            for _ in range(50):
+                assert ask(port, request(port, "/bread", forged)).status == 404
+            process.send_signal(signal.SIGHUP)
+            time.sleep(1)
+            assert healthy()
+            assert ask(port, request(port, "/bread", PROBLEM)).status == 404
+            ending = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
+            assert time.monotonic() - ending < 8
+        finally:
+            process.kill()
+            process.wait(10)
 
 
 def test_metrics_move(tmp_path: Path, bakery: ScriptedSite, folder: Path) -> None:

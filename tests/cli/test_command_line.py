@@ -269,6 +269,20 @@ WIDTHS = [
 ]
 
 
+def test_a_column_that_is_kept_is_cut_last() -> None:
+    columns = [["rule", "a-rule-with-a-long-name-indeed"], ["code", "temporarily_unavailable"], ["n", "12"]]
+    assert [fit(columns, room, keep=[0]) for room in (70, 60, 45)] == [[30, 23, 2], [30, 20, 2], [27, 8, 2]]
+
+
+@pytest.mark.parametrize("room", [80, 120])
+def test_the_ids_of_rules_stand_whole_on_a_terminal(room: int) -> None:
+    text = on_terminal(["rules"], room)
+    for word in ("cloudflare-challenge-script", "captcha", "rate_limited"):
+        assert word in text
+    assert "…" not in text
+    assert all(len(line) <= room for line in text.splitlines() if "enforce" in line)
+
+
 @pytest.mark.parametrize(("columns", "room", "widths"), WIDTHS)
 def test_columns_fit(columns: list[list[str]], room: int, widths: list[int]) -> None:
     assert fit(columns, room) == widths

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from saywhy.cli import recordings
 from saywhy.cli.recordings import Complaint, Expectation, Recording, find, read
 
 ACCEPT = "application/problem+json"
@@ -114,15 +116,15 @@ def test_expectations(tmp_path: Path, members: dict[str, Any], expected: Expecta
 MISTAKES: dict[str, tuple[object, str]] = {
     "not JSON": ('{"status": 404', "not JSON"),
     "no object": ([404], "a record is a JSON object"),
-    "no status": ({"headers": {}}, "status must be a number of three digits, not None"),
-    "status a word": (GOOD | {"status": "404"}, "status must be a number of three digits, not '404'"),
+    "no status": ({"headers": {}}, "status must be a number of three digits, not null"),
+    "status a word": (GOOD | {"status": "404"}, 'status must be a number of three digits, not "404"'),
     "status too large": (GOOD | {"status": 99999}, "status must be a number of three digits"),
     "headers a list": (GOOD | {"headers": ["a"]}, "headers must be an object"),
     "body a number": (GOOD | {"body": 7}, "body must be a string; use body_base64 for bytes."),
     "not base64": ({"status": 404, "body_base64": "%%%"}, "body_base64 is not base64."),
     "file outside": ({"status": 404, "file": "../../etc/passwd"}, "a name below the record's own folder"),
     "file absolute": ({"status": 404, "file": "/etc/passwd"}, "a name below the record's own folder"),
-    "file gone": ({"status": 404, "file": "gone.html"}, "'gone.html' cannot be read: No such file"),
+    "file gone": ({"status": 404, "file": "gone.html"}, "'gone.html' cannot be read (no such file"),
     "nested too deep": ('{"status": 404, "x": ' + "[" * 200_000 + "]" * 200_000 + "}", "nested too deep"),
 }
 
@@ -212,7 +214,7 @@ def test_har(tmp_path: Path) -> None:
     assert last.body == b"\xff"
     for number, bad in ((2, second), (3, third)):
         assert isinstance(bad, Complaint)
-        assert f"entry {number} is no HAR entry" in bad.message
+        assert f"entry {number}: " in bad.message
 
 
 def test_a_folder_means_every_known_file_below_it(tmp_path: Path) -> None:
@@ -225,3 +227,84 @@ def test_a_folder_means_every_known_file_below_it(tmp_path: Path) -> None:
         "b/x.http",
         "d.jsonl.gz",
     ]
+
+
+HALF = "\\ud800"
+
+ODD_RECORDS = [
+    ('{"id": "' + HALF + '", "status": 404}', 'id holds half a character (a lone surrogate, "\\ud800")'),
+    ('{"status": 404, "headers": {"a' + HALF + '": "b"}}', "a header's name holds half a character"),
+    ('{"status": 404, "headers": {"a": ["b' + HALF + '"]}}', 'the header "a" holds half a character'),
+    ('{"status": 404, "url": "https://a' + HALF + '.example/"}', "url holds half a character"),
+    ('{"status": 404, "expected_code": "' + HALF + '"}', "expected_code holds half a character"),
+    ('{"status": 404, "file": "' + HALF + '"}', "file holds half a character"),
+    ('{"status": 404, "file": "a\\u0000b"}', "the body's file 'a?b' cannot be read"),
+    ('{"status": true}', "status must be a number of three digits, not true."),
+    ('{"status": ' + "9" * 5000 + "}", "not a record: it holds a number without end."),
+    ('{"status": 404, "headers": {"a": {"b": 1}}}', 'the header "a" must be a text or a list of texts.'),
+    (
+        '{"status": 404, "expected_code": "a", "also_acceptable": 5}',
+        "also_acceptable must be a list of codes",
+    ),
+    ('{"status": 404, "url": "http://[::1"}', "url is no URL"),
+]
+
+
+@pytest.mark.parametrize(("record", "complaint"), ODD_RECORDS)
+def test_an_odd_record_is_told_in_a_sentence(tmp_path: Path, record: str, complaint: str) -> None:
+    wrong, right = items(write(tmp_path, record, GOOD))
+    assert isinstance(wrong, Complaint)
+    assert wrong.message.startswith(complaint)
+    assert isinstance(right, Recording)
+
+
+def test_half_a_character_in_a_body_is_no_reason_to_leave_the_record_out(tmp_path: Path) -> None:
+    (made,) = items(write(tmp_path, '{"status": 404, "headers": {}, "body": "a' + HALF + 'b"}'))
+    assert isinstance(made, Recording)
+    assert made.body == b"a?b"
+
+
+def test_a_body_in_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (made,) = items(write(tmp_path, {"status": 404, "file": "pipe"}))
+    assert str(made).endswith("the body's file 'pipe' is a named pipe, not a file.")
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz"])
+def test_a_line_that_is_too_long_is_one_complaint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(recordings, "RECORD_BYTES", 1 << 20)
+    wrong, right = items(write(tmp_path, {"status": 404, "body": "x" * (5 << 20)}, GOOD, name=name))
+    assert str(wrong).endswith(f"{name}:1: is longer than 1 MiB; keep what the rules need.")
+    assert isinstance(right, Recording)
+
+
+ASKED = {"method": "GET", "url": "https://shop.example/"}
+ODD_ENTRIES: list[tuple[Any, str]] = [
+    (5, "an entry is an object with request and response."),
+    ({}, "request must be an object."),
+    ({"request": ASKED}, "response must be an object."),
+    ({"request": ASKED, "response": {}}, "status must be a number of three digits, not null."),
+    ({"request": ASKED, "response": {"status": "x"}}, 'status must be a number of three digits, not "x".'),
+    ({"request": ASKED, "response": {"status": 0}}, "the exchange has no status; the browser got no answer."),
+    ({"request": ASKED, "response": {"status": 404, "headers": [5]}}, "response.headers must be a list of objects"),
+    ({"request": ASKED, "response": {"status": 404, "headers": 7}}, "response.headers must be a list of objects"),
+    ({"request": ASKED, "response": {"status": 404, "content": [1]}}, "content must be an object."),
+    ({"request": ASKED, "response": {"status": 404, "content": {"text": 5}}}, "content.text must be a text."),
+    (
+        {"request": ASKED, "response": {"status": 404, "content": {"text": "%%", "encoding": "base64"}}},
+        "content.text is not base64.",
+    ),
+    ({"request": {"method": "GET", "url": "http://[::1"}, "response": {"status": 404}}, "url is no URL"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "complaint"), ODD_ENTRIES)
+def test_an_odd_entry_is_told_without_a_word_of_python(tmp_path: Path, entry: Any, complaint: str) -> None:
+    file = tmp_path / "a.har"
+    file.write_text(json.dumps({"log": {"entries": [entry]}}))
+    (wrong,) = items(file)
+    assert isinstance(wrong, Complaint)
+    assert wrong.message.startswith(f"entry 1: {complaint}")
+    assert "Error" not in wrong.message

@@ -69,7 +69,7 @@ ENDS = [
     (404, {}, {}, HTML, "verdict: pass, the caller is not an agent"),
     (200, {"Accept": "application/json"}, {}, HTML, "verdict: pass, a success that no rule wants to look at"),
     (404, {"Accept": "application/json"}, {"mode": "off"}, HTML, "verdict: pass, the route says so"),
-    (404, {"Accept": "application/json"}, {"mode": "shadow"}, HTML, "verdict: pass, the route says so"),
+    (404, {"Accept": "application/json"}, {"mode": "shadow"}, HTML, "verdict: pass, the route is in shadow mode; else rewrite, not_found by status"),
     (404, {"Accept": "application/json"}, {}, {"Content-Type": "text/event-stream"}, "verdict: pass, an event stream or a part of something is never held"),
 ]  # fmt: skip
 

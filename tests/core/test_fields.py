@@ -196,7 +196,7 @@ def test_a_sites_own_agent_error_stays_when_annotated_and_goes_when_rewritten() 
 
 def test_a_redacted_body_loses_what_described_the_old_bytes() -> None:
     site = Fields.of({"Content-Type": "application/json", "Content-Encoding": "gzip", "ETag": '"x"', "Content-Length": "9", "Cache-Control": "max-age=5", "Content-Language": "de"})  # fmt: skip
-    fields = redacted_fields(site, 4)
+    fields = redacted_fields(site, 4, differs=False)
     assert fields.all("content-length") == ["4"]
     assert "content-encoding" not in fields
     assert "etag" not in fields
@@ -210,3 +210,29 @@ def test_the_plain_page_of_a_failure() -> None:
     assert fields.get("cache-control") == "no-store"
     assert "retry-after" not in fields
     assert plain_fields(length=10, token="dns_error", wait=7).get("retry-after") == "7"
+
+
+OLD_BYTES = {"ETag": '"x"', "Content-MD5": "a", "Digest": "b", "Content-Digest": "c", "Repr-Digest": "d"}
+
+
+@pytest.mark.parametrize(
+    ("caching", "kept"),
+    [
+        ({}, ["private"]),
+        ({"Cache-Control": "public, max-age=60, s-maxage=600"}, ["private"]),
+        ({"Cache-Control": "max-age=60", "CDN-Cache-Control": "max-age=600"}, ["private"]),
+        ({"Cache-Control": "no-store"}, ["no-store"]),
+        ({"Cache-Control": "private, max-age=60"}, ["private, max-age=60"]),
+        ({"Cache-Control": 'private="set-cookie", max-age=60'}, ["private"]),
+    ],
+)
+def test_a_redacted_copy_for_an_agent_is_his_alone(caching: dict[str, str], kept: list[str]) -> None:
+    site = Fields.of({"Content-Type": "application/json", "Vary": "Origin", **OLD_BYTES, **caching})
+    fields = redacted_fields(site, 4, differs=True)
+    assert fields.all("cache-control") == kept
+    vary = ", ".join(fields.all("vary"))
+    assert vary.startswith("Origin, ")
+    assert "Accept" in vary
+    assert "Signature-Agent" in vary
+    assert not {name.lower() for name in OLD_BYTES} & fields.names()
+    assert "cdn-cache-control" not in fields

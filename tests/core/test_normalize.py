@@ -585,3 +585,69 @@ def test_every_response_of_the_corpus_in_every_rendering(shared: Path) -> None:
             assert not any(secret.encode() in (verdict.body or b"") for secret in row["contains_secret"]), (
                 row["id"]
             )
+
+
+LEAKY_JSON = b'{"message": "The store is away.", "dsn": "postgres://admin:hunter2pass@db.example/prod"}'
+
+
+def test_a_kept_body_that_was_redacted_for_an_agent_is_not_shared() -> None:
+    site = {"Content-Type": "application/json", "ETag": '"x"', "Cache-Control": "max-age=60"}
+    verdict = run(409, site, LEAKY_JSON, JSON)
+    assert verdict.action == "redact"
+    assert b"hunter2pass" not in (verdict.body or b"")
+    assert verdict.fields.all("cache-control") == ["private"]
+    assert "Accept" in (verdict.fields.joined("vary") or "")
+    assert "etag" not in verdict.fields
+    untouched = run(409, site, b'{"message": "The store is away."}', JSON)
+    assert untouched.action == "annotate"
+    assert untouched.fields.get("etag") == '"x"'
+    assert untouched.fields.get("cache-control") == "max-age=60"
+    assert "vary" not in untouched.fields
+    for_all = run(409, site, LEAKY_JSON, JSON, by=normalizer(scrub="everyone"))
+    assert for_all.action == "redact"
+    assert for_all.fields.all("cache-control") == ["max-age=60"]
+
+
+def test_a_shadowed_route_keeps_what_would_have_been() -> None:
+    verdict = run(404, HTML, PAGE, JSON, by=normalizer(mode="shadow"))
+    assert (verdict.action, verdict.would) == ("pass", "rewrite")
+    assert (verdict.code, verdict.decided_by) == ("not_found", "status")
+    by_rule = run(
+        503, {**HTML, "cf-mitigated": "challenge"}, PAGE, JSON, by=normalizer(SHIPPED, mode="shadow")
+    )
+    assert (by_rule.would, by_rule.code, by_rule.decided_by) == ("rewrite", "needs_human", "header")
+    assert by_rule.rule
+    assert by_rule.rule.startswith("captcha/")
+    assert run(404, HTML, PAGE, JSON, by=normalizer(mode="off")).would == ""
+    assert run(404, HTML, PAGE, JSON).would == ""
+
+
+SHIPPED = load_rulebook([shipped_rules()])
+
+
+@pytest.mark.parametrize(
+    ("media", "action"),
+    [
+        ("text/html; charset=utf-8", "peek"),
+        ("application/xhtml+xml", "peek"),
+        ("application/json", "peek"),
+        ("application/octet-stream", "pass"),
+        ("image/png", "pass"),
+        ("image/svg+xml", "pass"),
+        ("application/zip", "pass"),
+        ("video/mp4", "pass"),
+        ("", "pass"),
+    ],
+)
+def test_which_successes_are_peeked_at_with_the_shipped_packs(media: str, action: str) -> None:
+    by = normalizer(SHIPPED)
+    headers = {"Content-Type": media} if media else {}
+    assert by.triage(head(200, headers, JSON)).action == action
+    wall = {**headers, "cf-mitigated": "challenge"}
+    assert by.triage(head(200, wall, JSON)).action == "peek"
+
+
+@pytest.mark.parametrize("media", ["text/plain", "application/xml"])
+def test_a_large_text_or_feed_is_never_peeked_at(media: str) -> None:
+    large = {"Content-Type": media, "Content-Length": "5000000"}
+    assert normalizer(SHIPPED).triage(head(200, large, JSON)).action == "pass"

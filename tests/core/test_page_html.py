@@ -6,6 +6,7 @@ import pytest
 
 from saywhy.core.model import Fields
 from saywhy.core.page import NOT_JSON, read
+from saywhy.core.page.html import grow
 
 
 def html(body: str, content_type: str = "text/html; charset=utf-8"):
@@ -232,3 +233,25 @@ def test_a_prologue_is_no_xml(body):
 )
 def test_lines(body, lines):
     assert list(html(body).lines) == lines
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<?xml version='1.0'?><feed><entry>x</entry></feed>",
+        "\ufeff<?xml version='1.0'?><feed/>",
+        "\x0b<?xml version='1.0'?><feed/>",
+        "<</body>?xml version='1.0'?><feed/>",
+        "<!-- a --><?xml version='1.0'?><feed/>",
+        "http://shop.example/a.html",
+        "report.xml",
+        "&lt;report.html",
+        "<",
+        "",
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_no_page_makes_the_parser_warn(body):
+    grow(body)
+    page = html(body)
+    assert page.dom is None or page.dom.find("feed") is None or page.kind == "html"

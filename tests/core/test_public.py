@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -78,8 +80,40 @@ def test_from_response_names_the_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "why"), [(42, "is not an HTTP status"), (200, "says that it is a failure"), (304, "says")]
+    ("status", "why"), [(42, "is no HTTP status"), (200, "says that it is a failure"), (304, "says")]
 )
 def test_from_response_refuses(status: int, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         saywhy.from_response(status, HTML, "<title>Welcome to the shop</title>")
+
+
+@pytest.mark.parametrize("status", [99, 1000, -1, 0, "404", None, 404.0])
+def test_what_is_no_status_is_refused_in_a_sentence(status: object) -> None:
+    with pytest.raises(ValueError, match="is no HTTP status; give a number from 100 to 999"):
+        saywhy.from_response(status, {}, b"")  # type: ignore[arg-type]
+
+
+SURROGATE = "lone \ud800 and \udc80"
+
+
+@pytest.mark.parametrize("now", [None, 0.0, float("nan"), float("inf"), float("-inf"), 1e300])
+def test_from_response_takes_any_text_and_any_clock(now: float | None) -> None:
+    for status in (400, 404, 429, 503, 999):
+        envelope = saywhy.from_response(
+            status,
+            {"X-Odd": SURROGATE, SURROGATE: ["a", SURROGATE], "Retry-After": "Fri, 15 Jan 2027 08:01:00 GMT"},
+            f"<title>{SURROGATE}</title>",
+            url=f"https://shop.example/{SURROGATE}?{SURROGATE}",
+            request_headers=[("X-Odd", SURROGATE)],
+            now=now,
+        )
+        json.dumps(envelope.as_dict(), ensure_ascii=False).encode("utf-8")
+    with pytest.raises(ValueError, match="nothing in this response with status 200"):
+        saywhy.from_response(200, {"X-Odd": SURROGATE}, SURROGATE, now=now)
+
+
+def test_from_response_takes_what_libraries_hand_out() -> None:
+    headers: Any = {"Retry-After": 7, "Content-Type": b"text/html", b"X-Id": ("a", "b")}
+    for body in (b"x", bytearray(b"x"), memoryview(b"x"), "x"):
+        envelope = saywhy.from_response(429, headers, body, url="http://[not an address/")  # type: ignore[arg-type]
+        assert envelope.error.retry_after == 7

@@ -94,7 +94,7 @@ def test_markdown_lists_what_an_agent_needs() -> None:
     )
     _, text = _front(render(envelope, "text/markdown", status=422))
     assert "Field: name\n" in text
-    assert "- age\\_years: It is no number.\n" in text
+    assert "- age_years: It is no number.\n" in text
     assert "Valid values: red, green\n" in text
     assert "Hint: Look at the form.\n" in text
 
@@ -109,7 +109,7 @@ HOSTILE = [
 def test_text_cannot_become_markup(text: str) -> None:
     escaped = markdown.escape(text)
     assert "\n" not in escaped
-    for sign in "`*_[]<>#|!":
+    for sign in "`*[]<|":
         assert all(escaped[at - 1] == "\\" for at, char in enumerate(escaped) if char == sign and at)
     assert escaped.replace("\\", "") == text.replace("\\", "")
     assert not escaped.startswith(("-", "#", ">", "+", "*", "1."))
@@ -133,3 +133,35 @@ def test_every_status_renders(media: str, status: int) -> None:
     body = render(bare(head, now=0), media, status=status)
     assert body.decode("utf-8")
     assert RENDERINGS[media].content_type.startswith(media)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "effect: check (twice) if you can!",
+        "page_size is 3 + 4 = 7",
+        "AT&T 10 # 4 ^ 2",
+        "a - b. c",
+        "user@shop",
+    ],
+)
+def test_what_is_no_markup_is_not_escaped(text: str) -> None:
+    assert markdown.escape(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("https://evil.example", "https\\://evil.example"),
+        ("www.evil.example", "www\\.evil.example"),
+        ("![x](y)", "!\\[x\\](y)".replace("!", "\\!", 1)),
+        ("_it_", "\\_it\\_"),
+        ("&lt;b", "\\&lt;b"),
+        (": term", "\\: term"),
+        ("12. item", "12\\. item"),
+        ("+ item", "\\+ item"),
+        ("# title", "\\# title"),
+    ],
+)
+def test_what_is_markup_is_escaped(text: str, escaped: str) -> None:
+    assert markdown.escape(text) == escaped

@@ -12,6 +12,8 @@ from saywhy.core.rules import Rulebook, RuleInfo, Work, rules_schema
 from saywhy.core.rules.fold import fold, fold_literal
 from saywhy.core.rules.rulebook import compile_rule
 from saywhy.core.rules.shape import Pack
+from saywhy.edge.packs import load_rulebook
+from saywhy.edge.rulefaults import RuleErrors
 
 
 def book(
@@ -180,7 +182,54 @@ def test_shadowed_rules_are_named_and_passed_over():
             head(200, media="application/grpc"),
             False,
         ),
-        (SUCCESS | {"when": {"media": "html", "contains": "x", "select": "p"}}, head(200, media=""), True),
+        (SUCCESS | {"when": {"media": "html", "contains": "x", "select": "p"}}, head(200, media=""), False),
+        *[
+            (SUCCESS | {"when": {"contains": "x", "select": "p"}}, head(200, media=media), seen)
+            for media, seen in {
+                "text/html": True,
+                "application/xhtml+xml": True,
+                "application/json": True,
+                "application/hal+json": True,
+                "": False,
+                "text/plain": False,
+                "text/markdown": False,
+                "application/octet-stream": False,
+                "application/xml": False,
+                "application/rss+xml": False,
+                "image/svg+xml": False,
+                "image/png": False,
+                "application/x-ndjson": False,
+                "application/pdf": False,
+            }.items()
+        ],
+        *[
+            (SUCCESS | {"when": {"media": named, "contains": "x", "size": 800}}, asked, seen)
+            for named, asked, seen in [
+                ("text", head(200, media="text/plain"), True),
+                ("text", head(200, media="text/plain", content_length="800"), True),
+                ("text", head(200, media="text/plain", content_length="801"), False),
+                ("text", head(200, media="text/plain", content_length="801", content_encoding="gzip"), True),
+                ("text", head(200, media="application/octet-stream"), False),
+                ("text", head(200, media=""), False),
+                ("html", head(200, media="text/plain"), False),
+                ("html", head(200, media="text/html", content_length="9000"), False),
+                ("xml", head(200, media="application/xml"), True),
+                ("xml", head(200, media="application/rss+xml"), False),
+                ("text", head(200, media="text/markdown"), False),
+                ("text/*", head(200, media="text/markdown"), True),
+                ("application/pdf", head(200, media="application/pdf"), True),
+                ("binary", head(200, media="image/png"), False),
+            ]
+        ],
+        (
+            SUCCESS | {"when": {"media": "text", "contains": "x", "size": {"text": 10}}},
+            head(200, media="text/plain", content_length="641"),
+            False,
+        ),
+        *[
+            (VENDOR, head(200, media=media, x_wall="challenge"), True)
+            for media in ("", "text/plain", "application/octet-stream", "application/xml", "image/png")
+        ],
         (
             SUCCESS | {"when": {"media": "json", "json": {"/a": 1}, "contains": "a"}},
             head(200, media="text/html"),
@@ -427,3 +476,52 @@ def test_schema_is_json_schema():
     assert list(check.iter_errors(good | {"rulez": []}))
     good["rules"][0]["when"]["contians"] = ["x"]
     assert list(check.iter_errors(good))
+
+
+@pytest.mark.parametrize(
+    ("cookie", "words"),
+    [
+        ("[[1]]", "[1] is no name of a cookie"),
+        ("[{a: true}]", "{'a': True} is no name of a cookie"),
+        ("[1]", "1 is no name of a cookie"),
+        ("true", "True is no name of a cookie"),
+    ],
+)
+def test_a_cookie_that_has_no_name_is_a_sentence(tmp_path, cookie, words):
+    pack = tmp_path / "notice"
+    pack.mkdir()
+    (pack / "rules.yaml").write_text(
+        "pack: notice\nabout: x\nrules:\n  - id: one\n    about: x\n    when:\n      status: 403\n"
+        f"      cookie: {cookie}\n    then: {{code: not_allowed}}\n"
+    )
+    with pytest.raises(RuleErrors) as caught:
+        load_rulebook([tmp_path])
+    (error,) = caught.value.errors
+    assert (error.line, error.rule, error.key) == (8, "one", "when.cookie")
+    assert words in error.message + error.remedy
+    assert "write a name" in error.message + error.remedy
+
+
+DESCRIBED = {
+    "when": {"select": {"css": "[aria-invalid=true]", "follow": ["aria-errormessage", "aria-describedby"], "text": "street"}}
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("page", "holds"),
+    [
+        ("<input aria-invalid=true aria-describedby=e><p id=e>The street is unknown.</p>", True),
+        ("<p id=e>The street is unknown.</p><input aria-invalid=true aria-errormessage=e>", True),
+        (
+            "<input aria-invalid=true aria-describedby='h e'><p id=h>A hint.</p><p id=e>No such street.</p>",
+            True,
+        ),
+        ("<input aria-invalid=true aria-describedby=e><p id=f>The street is unknown.</p>", False),
+        ("<input aria-invalid=true aria-describedby=e><p id=e></p>The street is unknown.", False),
+        ("<input aria-invalid=true>The street is unknown.", False),
+        ("<input aria-invalid=true aria-describedby=e><p id=e>The city is unknown.</p>", False),
+    ],
+)
+def test_a_selector_follows_an_attribute_to_its_text(page, holds):
+    said = book(DESCRIBED).match(head(422), read(Fields.of({"content-type": "text/html"}), page.encode()))
+    assert (said.evidence is not None) == holds

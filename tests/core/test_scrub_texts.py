@@ -1,5 +1,7 @@
 """One text in, one clean line out: what goes, what stays, how it is cut."""
 
+import json
+
 import pytest
 
 from saywhy.core.scrub import Clean, Scrubber
@@ -210,3 +212,56 @@ def test_finders_are_asked() -> None:
     assert scrub.clean_counted("project bluebird is late") == ("project [redacted] is late", {"codename": 1})
     assert scrub.redact_floor(b'{"p":"bluebird"}') == (b'{"p":"[redacted]"}', {"codename": 1})
     assert scrub.clean("project redbird is late") == "project redbird is late"
+
+
+CODED = {
+    "percent": "bad postgres%3A%2F%2Fadmin%3Ahunter2pass%40db.internal%3A5432%2Fprod now",
+    "percent twice": "bad postgres%253A%252F%252Fadmin%253Ahunter2pass%2540db.example%252Fprod now",
+    "pointer": "bad /postgres:~1~1admin:hunter2pass@db.example:5432~1prod now",
+    "in an address": "https://x.example/?to=postgres%3A%2F%2Fadmin%3Ahunter2pass%40db.example%2Fprod now",
+    "curl": "run curl -u admin:hunter2pass https://x.example/ now",
+    "curl joined": "run curl -uadmin:hunter2pass now",
+    "curl long": "run curl --user=admin:hunter2pass now",
+    "German": "Passwort: hunter2pass now",
+    "French": "mot de passe : hunter2pass now",
+    "Spanish": "contraseña: hunter2pass now",
+    "Portuguese": "senha=hunter2pass now",
+}
+"""Secrets under a coding, and under the names of other languages; none may leave, not even by half."""
+
+
+@pytest.mark.parametrize("text", CODED.values(), ids=CODED)
+def test_a_coded_or_foreign_secret_is_a_secret(text: str) -> None:
+    clean = SCRUB.clean(text)
+    assert "hunter2" not in clean
+    assert "admin" not in clean
+    assert clean.endswith("now")
+    assert SCRUB.clean(clean) == clean
+    assert SCRUB.findings(text)
+
+
+@pytest.mark.parametrize("text", CODED.values(), ids=CODED)
+def test_the_floor_of_kept_bodies_reads_codings(text: str) -> None:
+    kept, counts = SCRUB.redact_floor(json.dumps({"m": text}).encode())
+    if "postgres" in text:
+        assert b"hunter2" not in kept
+        assert counts == {"connection_string": 1}
+    else:
+        assert counts == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "100%25 sure, ~1 day left",
+        "#/paths/~1users~1{id}/get",
+        "https://x.example/a?q=blue%20mug%2Fred",
+        "docker run -u 1000:1000 image",
+        "Das Passwort ist falsch.",
+        "Mot de passe : obligatoire",
+        "Contraseña: incorrecta",
+        "Use -u name:password to sign in.",
+    ],
+)
+def test_codings_and_foreign_names_are_no_secrets(text: str) -> None:
+    assert SCRUB.clean(text) == text

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saywhy.core.hints.spoken import spoken_wait
 from saywhy.core.hints.wait import CAP, retry_after, wait
 from saywhy.core.model import Fields
 
@@ -77,3 +78,54 @@ def test_any_value_gives_a_bounded_wait_or_none(value: str) -> None:
     fields = Fields((name.encode(), value.encode("latin-1")) for name in names)
     got = wait(fields, now=NOW)
     assert got is None or 0 < got <= CAP
+
+
+TEXTS = {
+    "Please try again in 90 seconds.": 90,
+    "Try again in 5 minutes": 300,
+    "retry after 30s": 30,
+    "Retry-After: 20 s": 20,
+    "Request was throttled. Expected available in 59 seconds.": 59,
+    "Rate limit reached. Please try again in 1.2s.": 2,
+    "Please try again in 6m30s": 390,
+    "Wait 1 minute and 30 seconds, please": 90,
+    "Bitte versuchen Sie es in 90 Sekunden erneut.": 90,
+    "Bitte warten Sie 5 Minuten.": 300,
+    "Réessayez dans 2 minutes.": 120,
+    "Veuillez patienter 30 secondes": 30,
+    "Inténtelo de nuevo en 45 segundos": 45,
+    "Tente novamente em 3 minutos": 180,
+    "Riprova tra 2 minuti": 120,
+    "Probeer het over 5 minuten opnieuw.": 300,
+    "请在90秒后重试": 90,
+    "5分後にもう一度お試しください": 300,
+    "Try again in 3 days": CAP,
+    "Try again in 999999 hours": CAP,
+    # What asks for nothing.
+    "": None,
+    "You made 100 requests in 60 seconds.": None,
+    "Limit: 10 per 5 minutes; try again later": None,
+    "You may retry 3 times within 5 minutes": None,
+    "Try again in a few minutes": None,
+    "We waited 30 seconds for the shop": None,
+    "A timeout of 30 seconds was met": None,
+    "Retry after 30 shops closed": None,
+    "Please wait 0 seconds": None,
+    "x" * 1000 + " Try again in 5 minutes": None,
+}
+
+
+@pytest.mark.parametrize(("text", "seconds"), TEXTS.items())
+def test_waits_in_words(text: str, seconds: int | None) -> None:
+    assert spoken_wait(text) == seconds
+
+
+@given(st.text(max_size=80))
+def test_any_text_has_a_wait_within_the_cap_or_none(text: str) -> None:
+    found = spoken_wait("Try again in " + text)
+    assert found is None or 1 <= found <= CAP
+
+
+def test_no_clock_is_no_wait() -> None:
+    fields = Fields.of({"Retry-After": "Fri, 15 Jan 2027 08:01:00 GMT"})
+    assert wait(fields, now=float("nan")) is None

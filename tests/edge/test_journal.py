@@ -15,7 +15,9 @@ import pytest
 
 from saywhy.core.model import Caller, Fields, Outcome, Verdict
 from saywhy.edge.events import open_events, style_for
-from saywhy.edge.journal import PATH_CHARS, WAITING_LINES, Journal, JsonLines, level_of, text_line
+from saywhy.edge.journal import Journal, JsonLines, TextLines, level_of
+from saywhy.edge.lines import LINE_COST, WAITING_BYTES
+from saywhy.edge.pathmask import PATH_CHARS
 
 OK = Outcome(
     1000000000.25,
@@ -84,17 +86,44 @@ def test_an_error_at_which_nobody_had_to_look() -> None:
     )
     ours = line(OK._replace(original_status=0, sent_status=502, failure="connection_refused"))
     assert (ours["caller"], "reason" in ours) == ("unknown", False)
-    assert "other pass not_agent" in text_line(OK._replace(sent_status=404), "warning")
+    assert "other pass not_agent" in TextLines(colours=False)(OK._replace(sent_status=404), "warning")
 
 
 def test_a_rewritten_error() -> None:
     read = line(ERROR)
     assert read["level"] == "warning"
     assert {key: read[key] for key in list(read)[15:]} == {
-        "action": "rewrite", "decided_by": "rule", "source": "site", "original_bytes": 8400, "rewrite_ms": 0.3,
-        "caller_by": "accept", "code": "needs_human", "rule": "captcha/box", "redactions": {"jwt": 2},
+        "action": "rewrite", "source": "site", "caller_by": "accept", "code": "needs_human", "decided_by": "rule",
+        "original_bytes": 8400, "rewrite_ms": 0.3, "rule": "captcha/box", "redactions": {"jwt": 2},
         "shadow_rules": ["login/form"],
     }  # fmt: skip
+
+
+def test_what_would_have_been_done_in_shadow_mode_is_told_from_off() -> None:
+    would = dataclasses.replace(
+        VERDICT, action="pass", body=None, reason="opted_out", redactions={}, shadow_rules=()
+    )
+    shadow = line(ERROR._replace(verdict=would))
+    told = {key: shadow.get(key) for key in ("action", "mode", "code", "rule", "decided_by")}
+    assert told == {
+        "action": "pass", "mode": "shadow", "code": "needs_human", "rule": "captcha/box", "decided_by": "rule",
+    }  # fmt: skip
+    assert "agent pass shadow: needs_human by captcha/box" in TextLines(colours=False)(
+        ERROR._replace(verdict=would), "warning"
+    )
+    off = line(ERROR._replace(verdict=dataclasses.replace(would, code="", rule=None, decided_by="status")))
+    assert (off["reason"], {"mode", "code", "rule", "decided_by"} & set(off)) == ("opted_out", set())
+
+
+def test_a_success_that_was_looked_at_and_left_alone_has_no_code() -> None:
+    verdict = dataclasses.replace(
+        VERDICT, action="pass", status=200, body=None, code="", rule=None, decided_by="status", redactions={},
+        shadow_rules=(),
+    )  # fmt: skip
+    read = line(OK._replace(verdict=verdict))
+    assert read["action"] == "pass"
+    assert not {"code", "decided_by", "rule", "mode", "reason"} & set(read)
+    assert TextLines(colours=False)(OK._replace(verdict=verdict), "info").endswith(" agent pass\n")
 
 
 LEVELS = [
@@ -129,8 +158,9 @@ def test_what_a_caller_chose_stays_inside_its_member(member: str, nasty: str) ->
 
 @pytest.mark.parametrize("nasty", NASTY)
 def test_a_text_line_holds_no_control_character_of_a_stranger(nasty: str) -> None:
-    plain = text_line(OK, "info")
-    text = text_line(OK._replace(path=f"/{nasty}", host=nasty, method=nasty), "info")
+    drawn = TextLines(colours=True)
+    plain = drawn(OK, "info")
+    text = drawn(OK._replace(path=f"/{nasty}", host=nasty, method=nasty), "info")
     assert text.count("\n") == 1
     assert text.count("\x1b") == plain.count("\x1b")
     assert text.isascii()
@@ -204,7 +234,8 @@ def test_a_reader_who_stalls_costs_lines_and_no_time(pipe: tuple[int, int]) -> N
     reader, writer = pipe
     journal = Journal(writer)
     slowest = 0.0
-    for _ in range(WAITING_LINES * 2):
+    offered = 2 * WAITING_BYTES // (len(JsonLines()(OK, "info")) + LINE_COST)
+    for _ in range(offered):
         before = time.perf_counter()
         journal.record(OK)
         slowest = max(slowest, time.perf_counter() - before)
@@ -225,7 +256,7 @@ def test_a_reader_who_stalls_costs_lines_and_no_time(pipe: tuple[int, int]) -> N
     lines = [json.loads(one) for one in b"".join(read).splitlines()]
     gaps = [one for one in lines if "event" in one]
     assert sum(one["count"] for one in gaps) == dropped
-    assert len(lines) - len(gaps) == WAITING_LINES * 2 - dropped
+    assert len(lines) - len(gaps) == offered - dropped
 
 
 def test_close_does_not_wait_for_a_reader_who_never_comes(pipe: tuple[int, int]) -> None:
@@ -236,8 +267,8 @@ def test_close_does_not_wait_for_a_reader_who_never_comes(pipe: tuple[int, int])
     journal.close(timeout=0.2)
     assert time.monotonic() - started < 2
     os.close(pipe[0])  # the thread's write fails now
-    journal._thread.join(5)
-    assert not journal._thread.is_alive()
+    journal._lines._thread.join(5)
+    assert not journal._lines._thread.is_alive()
 
 
 def test_a_reader_who_left_is_counted_and_nothing_is_raised(pipe: tuple[int, int]) -> None:
@@ -255,6 +286,8 @@ def test_events() -> None:
     events.info("not worth a line")
     events.error("reload refused", problems=["a:1: b"])
     read = json.loads(out.getvalue())
+    assert list(read)[:2] == list(line(OK))[:2] == ["time", "level"]
+    assert len(read["time"]) == len(line(OK)["time"])
     assert (read["event"], read["level"], read["problems"]) == ("reload refused", "error", ["a:1: b"])
     assert read["time"].endswith("Z")
     plain = io.StringIO()

@@ -255,7 +255,7 @@ async def listening(
             writer.close()
 
     if path is None:
-        server = await asyncio.start_server(one, host, 0, limit=1 << 22)
+        server = await asyncio.start_server(one, host, 0, limit=1 << 22, backlog=1024)
     else:
         server = await asyncio.start_unix_server(one, path, limit=1 << 22)
     try:

@@ -33,6 +33,9 @@ async def test_exchanges_in_flight_end_and_idle_connections_close_at_once() -> N
         idle, idle_writer = await running.open()
         busy, busy_writer = await running.open()
         half, half_writer = await running.open()
+        fresh, fresh_writer = await running.open()
+        idle_writer.write(get())
+        assert (await read_answer(idle)).body == b"slow"
         busy_writer.write(get())
         half_writer.write(get()[:20])
         await asyncio.sleep(0.1)
@@ -41,13 +44,27 @@ async def test_exchanges_in_flight_end_and_idle_connections_close_at_once() -> N
         assert await idle.read() == b""
         assert time.monotonic() - start < 0.25
         half_writer.write(get()[20:])
-        for reader in (busy, half):
+        fresh_writer.write(get())  # was on its way when the listener closed
+        for reader in (busy, half, fresh):
             answer = await read_answer(reader)
             assert (answer.body, answer.all(b"connection")) == (b"slow", [b"close"])
         await ending
         assert time.monotonic() - start < 2
-        for writer in (idle_writer, busy_writer, half_writer):
+        for writer in (idle_writer, busy_writer, half_writer, fresh_writer):
             writer.close()
+
+
+@both_loops
+async def test_a_connection_without_a_request_does_not_delay_the_end_for_long() -> None:
+    async with serving(OK) as site, relaying(site.port, shutdown=20) as running:
+        reader, writer = await running.open()
+        await asyncio.sleep(0.8)  # and is not closed before: longer than a tick
+        assert len(running.relay.connections) == 1
+        start = time.monotonic()
+        await running.runner.cleanup()
+        assert await reader.read() == b""
+        assert time.monotonic() - start < 2
+        writer.close()
 
 
 @both_loops

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import struct
 
 import pytest
 from loopback import (
@@ -397,6 +398,80 @@ async def test_an_early_answer_to_an_upload_reaches_the_caller() -> None:
         writer.write(b"x" * 100000)  # still under way when the answer was sent: not a reason for a reset
         assert await reader.read() == b""
         writer.close()
+
+
+@both_loops
+async def test_an_early_answer_of_a_site_that_resets_the_upload_reaches_the_caller() -> None:
+    loop = asyncio.get_running_loop()
+    answer = b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"
+
+    async def site(listener: socket.socket) -> None:
+        while True:
+            sock, _ = await loop.sock_accept(listener)
+            await loop.sock_recv(sock, 100)
+            await loop.sock_sendall(sock, answer)
+            sock.close()  # with bytes unread: a reset
+
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as listener:
+        listener.setblocking(False)
+        accepting = asyncio.create_task(site(listener))
+        async with relaying(listener.getsockname()[1]) as running:
+            for _ in range(40):
+                reader, writer = await running.open()
+                writer.write(get("/", "Content-Length: 2000000", method="POST") + b"x" * 2_000_000)
+                got = await read_answer(reader)
+                assert (got.status, got.body) == (413, b"no")
+                writer.transport.abort()
+        accepting.cancel()
+
+
+@pytest.mark.parametrize("hard", [True, False])
+@both_loops
+async def test_a_caller_who_leaves_while_its_upload_waits_frees_the_site(hard: bool) -> None:
+    async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reader._limit = 1024  # type: ignore[attr-defined]  # takes next to nothing
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(30)
+
+    limits = {"stream_buffer_bytes": 65536}
+    async with listening(site) as port, relaying(port, limits=limits) as running:
+        _reader, writer = await running.open()
+        writer.write(get("/", "Content-Length: 100000000", method="POST"))
+        for _ in range(400):
+            if running.relay.connections and running.relay.connections[0].paused:
+                break
+            writer.write(b"x" * 65536)
+            await asyncio.sleep(0.005)
+        assert running.relay.connections[0].paused
+        # The kernels have room for the rest, and so for the end behind it.
+        while writer.transport.get_write_buffer_size():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        if hard:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.transport.abort()
+        else:
+            writer.close()
+        async with asyncio.timeout(1):
+            await running.settled()
+        assert running.relay.pool_counts()["default"]["busy"] == 0
+
+
+MANY_INTERIMS: dict[str, tuple[int, int]] = {"as many as allowed": (16, 200), "one more": (17, 502)}
+
+
+@pytest.mark.parametrize("name", MANY_INTERIMS)
+@both_loops
+async def test_interim_answers_are_counted(name: str) -> None:
+    count, status = MANY_INTERIMS[name]
+    async with (
+        serving(b"HTTP/1.1 102 Processing\r\n\r\n" * count + OK) as site,
+        relaying(site.port) as running,
+    ):
+        answer = await running.ask(get())
+        assert answer.status == status
+        await running.settled()
+        assert running.outcomes[0].failure == ("" if status == 200 else "http_protocol_error")
 
 
 @both_loops

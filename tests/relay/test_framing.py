@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import httptools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from saywhy.edge.settings import Limits
+from saywhy.relay.chunks import Chunks
 from saywhy.relay.framing import Dechunk, Framing, request_framing, response_framing
 from saywhy.relay.lines import BadHead
 from saywhy.relay.reply import read_response, tidied
@@ -72,6 +74,9 @@ def test_byte_by_byte(name: str) -> None:
 BAD_CHUNKS = [
     b"5\nhello\r\n0\r\n\r\n", b"0x5\r\nhello\r\n0\r\n\r\n", b"+5\r\nhello\r\n0\r\n\r\n", b"-5\r\nhello\r\n0\r\n\r\n",
     b"5\r\nhelloXX\r\n0\r\n\r\n", b"10000000000000005\r\nhello\r\n", b"5;a\nb\r\nhello\r\n0\r\n\r\n", b"5\r\nhello0\r\n\r\n",
+    b"1000000000000000\r\nx", b"00000000000000001\r\nx\r\n0\r\n\r\n", b"1;" + b"e" * 16400 + b"\r\nx\r\n", b"1;" + b"e" * 16400,
+    b"1;a\rb\r\nx\r\n0\r\n\r\n", b"\r\n", b"5\r\nhello\r\r\n",
+    b"0\r\n" + b"X: 1\r\n" * 12000,
     b"\r\n5\r\nhello\r\n0\r\n\r\n", b"5 \r\nhello\r\n0\r\n\r\n", b"g\r\n", b"5\r\nhello\r\n0\r\nA b\r\n\r\n",
 ]  # fmt: skip
 
@@ -86,6 +91,32 @@ def test_chunks_that_are_none_are_refused(body: bytes) -> None:
     with pytest.raises(BadHead):  # noqa: PT012
         for at in range(len(body)):
             framing.take(body[at : at + 1])
+
+
+class Counting:
+    """httptools' parser, asked how often it is called."""
+
+    calls = 0
+
+    def __init__(self, protocol: object) -> None:
+        self._parser = httptools.HttpRequestParser(protocol)
+
+    def feed_data(self, data: bytes) -> None:
+        Counting.calls += 1
+        self._parser.feed_data(data)
+
+
+def test_what_a_chunk_holds_costs_nothing_more_than_its_bytes() -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    framing = Framing(Counting, Chunks())
+    framing.begin(head, len(head), 2, 0)
+    chunk = b"fa00\r\n" + b"\r\n" * 32000 + b"\r\n"
+    Counting.calls = 0
+    for _ in range(50):
+        assert framing.take(chunk) == len(chunk)
+    assert Counting.calls == 50
+    assert framing.take(b"0\r\n\r\nGET") == 5
+    assert framing.done
 
 
 @given(

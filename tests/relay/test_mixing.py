@@ -6,6 +6,7 @@ for.
 from __future__ import annotations
 
 import asyncio
+import functools
 import random
 from typing import cast
 
@@ -204,9 +205,8 @@ async def _caller(number: int, port: int, tally: Tally) -> None:
     round_ = 0
     while tally.right < EXCHANGES:
         lost = asyncio.Event()
-        await loop.create_connection(
-            lambda: PickyCaller(number + 1000 * round_, tally, lost), "127.0.0.1", port
-        )  # noqa: B023
+        make = functools.partial(PickyCaller, number + 1000 * round_, tally, lost)
+        await loop.create_connection(make, "127.0.0.1", port)
         await lost.wait()
         round_ += 1
 

@@ -231,6 +231,111 @@ async def test_pipelined_requests_are_answered_in_order_and_one_at_a_time() -> N
         assert b"/never" not in [got.target for got in site.got]
 
 
+TWO = b"\r\n\r\n" + get("/a", "Content-Length: 4", method="POST", body=b"\r\n\r\n") + b"\r\n\r\n" + get("/b")
+
+
+@both_loops
+async def test_pipelined_requests_with_empty_lines_before_them_may_be_cut_anywhere() -> None:
+    async with serving(OK) as site, relaying(site.port) as running:
+        for cut in range(1, len(TWO)):
+            reader, writer = await running.open()
+            writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            writer.write(TWO[:cut])
+            await asyncio.sleep(0.003)
+            writer.write(TWO[cut:])
+            assert [(await read_answer(reader)).status for _ in range(2)] == [200, 200], cut
+            writer.write(get("/c"))
+            assert (await read_answer(reader)).status == 200
+            writer.close()
+        assert [(got.target, got.body) for got in site.got[:3]] == [
+            (b"/a", b"\r\n\r\n"),
+            (b"/b", b""),
+            (b"/c", b""),
+        ]
+        assert len(site.got) == 3 * (len(TWO) - 1)
+
+
+NO_EMPTY_LINES: list[list[bytes]] = [
+    [b"\n" + get()],
+    [b"\r\n\n" + get()],
+    [b"\r" + get()],
+    [b"\r", b"\r\n" + get()],
+    [b"\n", get()],
+    [b"\r", get()],
+]
+
+
+@pytest.mark.parametrize("segments", NO_EMPTY_LINES)
+@both_loops
+async def test_what_is_no_empty_line_is_refused_and_never_swallowed(segments: list[bytes]) -> None:
+    upload = get("/up", "Content-Length: 2", method="POST", body=b"ok")
+    async with serving(OK) as site, relaying(site.port) as running:
+        for first in (b"", upload):
+            reader, writer = await running.open()
+            if first:
+                writer.write(first + segments[0])
+                assert (await read_answer(reader)).status == 200
+            else:
+                writer.write(segments[0])
+            for segment in segments[1:]:
+                await asyncio.sleep(0.02)
+                writer.write(segment)
+            assert (await read_answer(reader)).status == 400
+            assert await reader.read() == b""
+            writer.close()
+        assert [got.target for got in site.got] == [b"/up"]
+
+
+@both_loops
+async def test_a_head_may_come_in_any_two_segments() -> None:
+    whole = get("/", method="GET")
+    async with serving(OK) as site, relaying(site.port) as running:
+        reader, writer = await running.open()
+        for cut in range(1, len(whole)):
+            writer.write(whole[:cut])
+            await asyncio.sleep(0.003)
+            writer.write(whole[cut:])
+            assert (await read_answer(reader)).status == 200, cut
+        writer.close()
+
+
+NO_TRAILERS = [b"Host: b", b"authorization: x", b"X-Forwarded-For: 1", b"X_Forwarded_Proto: https", b"Agent-Identity: x",
+               b"Content-Length: 5", b"Transfer-Encoding: chunked", b"Cookie: a=b"]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NO_TRAILERS)
+@both_loops
+async def test_trailers_that_speak_for_a_head_do_not_reach_the_site(line: bytes) -> None:
+    async with serving(OK) as site, relaying(site.port) as running:
+        for cut in (0, 3, 6):
+            reader, writer = await running.open()
+            body = b"1\r\nx\r\n0\r\nX-Sum: 1\r\n"
+            writer.write(get("/", "Transfer-Encoding: chunked", method="POST") + body + line[:cut])
+            await asyncio.sleep(0.02)
+            writer.write(line[cut:] + b"\r\n\r\n")
+            assert (await read_answer(reader)).status == 400
+            writer.close()
+        assert all(line not in got.body and not got.body.endswith(b"\r\n\r\n") for got in site.got)
+    steps = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Host: b\r\n\r\n"
+    async with serving(steps) as site, relaying(site.port) as running:
+        assert (await running.ask(get())).body.endswith(b"X-Host: b\r\n\r\n")
+
+
+@both_loops
+async def test_no_coding_is_announced_where_there_can_be_no_body() -> None:
+    early = b"HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\nLink: </a>\r\n\r\n"
+    last = b"HTTP/1.1 204\r\nTransfer-Encoding: chunked\r\nX: 1\r\n\r\n"
+    async with serving([early, 0.01, last]) as site, relaying(site.port) as running:
+        reader, writer = await running.open()
+        for _ in range(2):
+            writer.write(get())
+            first, second = await read_answer(reader), await read_answer(reader)
+            assert (first.status, first.all(b"transfer-encoding"), first.all(b"link")) == (103, [], [b"</a>"])
+            assert (second.status, second.all(b"transfer-encoding"), second.all(b"x")) == (204, [], [b"1"])
+            assert second.head.startswith(b"HTTP/1.1 204 \r\n")
+        writer.close()
+
+
 @both_loops
 async def test_events_arrive_one_by_one() -> None:
     steps: list[Step] = [

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -254,6 +255,42 @@ def test_an_exchange_that_never_ends(
         assert time.monotonic() - begun < seconds
         stuck.join(5)
         assert not stuck.is_alive()
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_nobody_who_got_through_goes_without_an_answer_at_the_end(
+    tmp_path: Path, bakery: ScriptedSite, attempt: int
+) -> None:
+    over = threading.Event()
+    counts: Counter[str] = Counter()
+
+    def caller(port: int) -> None:
+        while not over.is_set():
+            try:
+                sock = socket.create_connection(("127.0.0.1", port), 5)
+            except OSError:
+                counts["refused"] += 1  # nothing was asked
+                time.sleep(0.01)
+                continue
+            with sock:
+                try:
+                    sock.sendall(request(port, "/bread", CURL, fields=[("Connection", "close")]))
+                    counts["answered" if sock.recv(12) == b"HTTP/1.1 404" else "without an answer"] += 1
+                except OSError:
+                    counts["reset"] += 1
+
+    with serving(bakery.port, tmp_path, env={"SAYWHY_DEADLINES__DRAIN_SECONDS": "0.1"}) as proxy:
+        callers = [threading.Thread(target=caller, args=(proxy.port,)) for _ in range(16)]
+        for one in callers:
+            one.start()
+        time.sleep(0.3)
+        proxy.signal(signal.SIGTERM)
+        assert proxy.process.wait(20) == 0
+        over.set()
+        for one in callers:
+            one.join(10)
+    assert set(counts) <= {"answered", "refused"}, counts
+    assert counts["answered"] > 50
 
 
 def test_the_log_keeps_to_its_level(tmp_path: Path, bakery: ScriptedSite) -> None:

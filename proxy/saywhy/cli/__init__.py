@@ -10,6 +10,7 @@ named, so that `saywhy --help` is there at once.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -174,6 +175,8 @@ def _unexpected(wrong: Exception) -> Failure:
 def main() -> None:
     """The entry point `saywhy`."""
     words, closed = sys.argv[1:], open_closed()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files may hold bytes that are no text
     if nowhere_to_write(words, closed):
         nowhere = Failure(
             "Standard output is closed, so there is nowhere to write; give it a file or a pipe.", exit_code=1

@@ -111,9 +111,15 @@ def emit_all(values: Iterable[Mapping[str, Any]]) -> None:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", right: Sequence[str] = ()
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str = "",
+    right: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> None:
-    """Print a table; columns named in `right` are aligned right. A cell may be a `Styled`; no markup is read.
+    """Print a table; columns named in `right` are aligned right, those in `keep` are cut last. A cell may be a `Styled`; no
+    markup is read.
 
     On a terminal the last column folds between its words; where it has no room left its texts stand below their rows, and
     where that is not enough the widest columns are cut. No word is broken. Elsewhere nothing wraps at all.
@@ -135,7 +141,7 @@ def table(
     if _is_prose(texts[-1]) and fit(texts[:-1], out.width - LEAST_PROSE - GAP - 1) != _widths(texts[:-1]):
         _below(texts, out)
         return
-    fitted = fit(texts, out.width)
+    fitted = fit(texts, out.width, [columns.index(name) for name in keep])
     for number, (column, width) in enumerate(zip(columns, fitted, strict=True)):
         last = number == len(columns) - 1
         drawn.add_column(
@@ -175,11 +181,11 @@ def _below(columns: Sequence[Sequence[str]], out: Console) -> None:
             out.print(Text(f"    {part}", style="dim" if prose is not columns[-1][0] else "bold"))
 
 
-def fit(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+def fit(columns: Sequence[Sequence[str]], room: int, keep: Sequence[int] = ()) -> list[int]:
     """The widths of columns, headings included, in a terminal of `room` columns.
 
     The last one gives way first, down to its longest word but no further than LEAST_PROSE, since it may fold; then the
-    widest of all, one at a time, since it will be cut.
+    widest of all, one at a time, since it will be cut; those numbered in `keep` only when no other can give.
     """
     widths = _widths(columns)
     over = sum(widths) + (GAP + 1) * (len(columns) - 1) + GAP - room
@@ -187,9 +193,14 @@ def fit(columns: Sequence[Sequence[str]], room: int) -> list[int]:
     give = min(max(over, 0), max(widths[-1] - max(words, LEAST_PROSE), 0))
     widths[-1] -= give
     over -= give
-    while over > 0 and max(widths) > LEAST_WORD:
-        widths[widths.index(max(widths))] -= 1
-        over -= 1
+    every = range(len(widths))
+    for giving in ([place for place in every if place not in keep], every):
+        while over > 0 and giving:
+            widest = max(giving, key=widths.__getitem__)
+            if widths[widest] <= LEAST_WORD:
+                break
+            widths[widest] -= 1
+            over -= 1
     return widths
 
 

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from saywhy.cli.members import NotARecord, object_of, pairs_of, shown, status_of, text_of, whole
 from saywhy.core.model import Fields, Head, Request, Response
 from saywhy.edge.examples import ExampleError, read_example
+from saywhy.edge.files import read_bytes, unreadable
 
 RECORD_BYTES = 64 << 20
 """The longest line or file that is read: far beyond any error page, short of filling the memory."""
@@ -60,10 +62,6 @@ class Complaint(NamedTuple):
         return f"{self.file}:{self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
 
 
-class NotARecord(ValueError):
-    """A record lacks something; the message is a sentence."""
-
-
 class Read(NamedTuple):
     """One thing a reader came upon; `position` is how far into the file it is, in bytes on disk."""
 
@@ -102,7 +100,7 @@ def _read_lines(file: Path, accept: str) -> Iterator[Read]:
     with file.open("rb") as raw:
         lines: IO[bytes] = gzip.GzipFile(fileobj=raw) if file.name.endswith(".gz") else raw  # type: ignore[assignment]
         number = 0
-        while line := lines.readline(RECORD_BYTES):
+        while line := lines.readline(RECORD_BYTES + 1):
             number += 1
             if not line.strip():
                 continue
@@ -111,12 +109,16 @@ def _read_lines(file: Path, accept: str) -> Iterator[Read]:
                 item = from_record(_loads(line), file, number, accept)
             except NotARecord as why:
                 item = Complaint(file, number, str(why))
+            while len(line) > RECORD_BYTES and not line.endswith(
+                b"\n"
+            ):  # what is left of a line too long to read
+                line = lines.readline(RECORD_BYTES + 1)
             yield Read(item, raw.tell())
 
 
 def _loads(text: bytes) -> Any:
-    if len(text) >= RECORD_BYTES:
-        raise NotARecord(f"longer than {RECORD_BYTES >> 20} MiB.")
+    if len(text) > RECORD_BYTES:
+        raise NotARecord(f"is longer than {RECORD_BYTES >> 20} MiB; keep what the rules need.")
     try:
         return json.loads(text)
     except UnicodeDecodeError:
@@ -125,39 +127,36 @@ def _loads(text: bytes) -> Any:
         raise NotARecord(f"not JSON: {why.msg} (column {why.colno}).") from None
     except RecursionError:
         raise NotARecord("not a record: nested too deep.") from None
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        raise NotARecord("not a record: it holds a number without end.") from None
 
 
 def from_record(record: Any, file: Path, line: int, accept: str) -> Recording:
     """One JSON record. Raises NotARecord with a sentence."""
     if not isinstance(record, dict):
         raise NotARecord("a record is a JSON object with status, headers and body.")
-    status = record.get("status")
-    if not isinstance(status, int) or not 100 <= status <= 999:
-        raise NotARecord(f"status must be a number of three digits, not {status!r}.")
-    headers = record.get("headers", {})
-    if not isinstance(headers, dict):
-        raise NotARecord("headers must be an object of name to value, or name to a list of values.")
-    pairs = [
-        (str(name), str(value))
-        for name, values in headers.items()
-        for value in (values if isinstance(values, list) else [values])
-    ]
+    pairs = pairs_of(record.get("headers", {}))
     body, is_text = _body(record, file.parent)
-    also = record.get("also_acceptable") or ()
-    expected = (
-        Expectation(record["expected_code"], tuple(also), record.get("expected_field"))
-        if "expected_code" in record
-        else None
-    )
-    request = make_request(str(record.get("method") or "GET"), str(record.get("url") or ""), accept)
+    request = make_request(text_of(record, "method") or "GET", text_of(record, "url"), accept)
     return Recording(
-        id=str(record.get("id") or f"{file.name}:{line}"),
-        head=Head(request, Response(status, _stored_fields(pairs, is_text=is_text))),
+        id=text_of(record, "id") or f"{file.name}:{line}",
+        head=Head(request, Response(status_of(record.get("status")), _stored_fields(pairs, is_text=is_text))),
         body=body,
-        expectation=expected,
-        category=str(record.get("category") or ""),
+        expectation=_expectation(record),
+        category=text_of(record, "category"),
         look_alike=bool(record.get("look_alike")),
     )
+
+
+def _expectation(record: Mapping[str, Any]) -> Expectation | None:
+    if "expected_code" not in record:
+        return None
+    also = record.get("also_acceptable") or []
+    if not isinstance(also, list) or not all(isinstance(code, str) for code in also):
+        raise NotARecord(f"also_acceptable must be a list of codes, not {shown(also)}.")
+    code = None if record["expected_code"] is None else text_of(record, "expected_code")
+    accepted = tuple(whole(one, "also_acceptable") for one in also)
+    return Expectation(code, accepted, text_of(record, "expected_field") or None)
 
 
 def _body(record: Mapping[str, Any], folder: Path) -> tuple[bytes, bool]:
@@ -165,7 +164,7 @@ def _body(record: Mapping[str, Any], folder: Path) -> tuple[bytes, bool]:
     if record.get("body") is not None:
         if not isinstance(record["body"], str):
             raise NotARecord("body must be a string; use body_base64 for bytes.")
-        return record["body"].encode("utf-8", "surrogatepass"), True
+        return record["body"].encode("utf-8", "replace"), True
     if record.get("body_base64") is not None:
         try:
             return base64.b64decode(str(record["body_base64"]), validate=True), False
@@ -173,14 +172,13 @@ def _body(record: Mapping[str, Any], folder: Path) -> tuple[bytes, bool]:
             raise NotARecord("body_base64 is not base64.") from None
     if record.get("file") is None:
         return b"", False
-    name = Path(str(record["file"]))
+    name = Path(text_of(record, "file").replace("\0", "?"))
     if name.is_absolute() or ".." in name.parts:
         raise NotARecord(f"file must be a name below the record's own folder, not {str(name)!r}.")
     try:
-        with (folder / name).open("rb") as stream:
-            return stream.read(RECORD_BYTES), False
+        return read_bytes(folder / name, RECORD_BYTES), False
     except OSError as why:
-        raise NotARecord(f"the body's file {str(name)!r} cannot be read: {why.strerror}.") from None
+        raise NotARecord(f"the body's file {str(name)!r} {unreadable(why)}.") from None
 
 
 def _stored_fields(pairs: list[tuple[str, str]], *, is_text: bool) -> Fields:
@@ -208,7 +206,7 @@ def make_request(method: str, url: str, accept: str) -> Request:
     try:
         parts = urlsplit(url)
     except ValueError as why:
-        raise NotARecord(f"url is none: {why}.") from None
+        raise NotARecord(f"url is no URL: {why}.") from None
     fields = [(b"accept", accept.encode("latin-1", "replace"))]
     if parts.netloc:
         fields.insert(0, (b"host", parts.netloc.rpartition("@")[2].encode()))
@@ -218,7 +216,7 @@ def make_request(method: str, url: str, accept: str) -> Request:
 
 def _read_har(file: Path, accept: str) -> Iterator[Read]:
     with file.open("rb") as stream:
-        archive = _loads(stream.read(RECORD_BYTES))
+        archive = _loads(stream.read(RECORD_BYTES + 1))
     log = archive.get("log") if isinstance(archive, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
@@ -228,23 +226,37 @@ def _read_har(file: Path, accept: str) -> Iterator[Read]:
         item: Recording | Complaint
         try:
             item = _from_entry(entry, f"{file.stem}#{number}", accept)
-        except (KeyError, TypeError, AttributeError, ValueError) as why:
-            item = Complaint(file, 0, f"entry {number} is no HAR entry ({type(why).__name__}: {why}).")
+        except NotARecord as why:
+            item = Complaint(file, 0, f"entry {number}: {why}")
         yield Read(item, size * number // len(entries))
 
 
 def _from_entry(entry: Any, name: str, accept: str) -> Recording:
-    request, response = entry["request"], entry["response"]
-    content = response.get("content") or {}
-    encoded = content.get("encoding") == "base64"
+    if not isinstance(entry, dict):
+        raise NotARecord("an entry is an object with request and response.")
+    request, response = object_of(entry, "request"), object_of(entry, "response")
+    status = response.get("status")
+    if status == 0:
+        raise NotARecord("the exchange has no status; the browser got no answer.")
+    content = object_of(response, "content", optional=True)
     text = content.get("text") or ""
-    body = base64.b64decode(text) if encoded else text.encode("utf-8", "surrogatepass")
-    pairs = [(str(one["name"]), str(one["value"])) for one in response.get("headers") or ()]
-    status = int(response["status"])
-    if not 100 <= status <= 999:
-        raise NotARecord("the exchange has no status; the browser got no answer")
-    asked = make_request(str(request["method"]), str(request["url"]), accept)
-    return Recording(name, Head(asked, Response(status, _stored_fields(pairs, is_text=not encoded))), body)
+    if not isinstance(text, str):
+        raise NotARecord("content.text must be a text.")
+    encoded = content.get("encoding") == "base64"
+    try:
+        body = base64.b64decode(text, validate=True) if encoded else text.encode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        raise NotARecord("content.text is not base64.") from None
+    headers = response.get("headers") or []
+    if not isinstance(headers, list) or not all(
+        isinstance(one, dict) and isinstance(one.get("name"), str) and "value" in one for one in headers
+    ):
+        raise NotARecord("response.headers must be a list of objects with name and value.")
+    pairs = [pair for one in headers for pair in pairs_of({one["name"]: one["value"]})]
+    asked = make_request(text_of(request, "method") or "GET", text_of(request, "url"), accept)
+    return Recording(
+        name, Head(asked, Response(status_of(status), _stored_fields(pairs, is_text=not encoded))), body
+    )
 
 
 def _read_http(file: Path, accept: str) -> Recording:
@@ -256,8 +268,8 @@ def _read_http(file: Path, accept: str) -> Recording:
     beside = file.with_suffix(".json")
     expectation = None
     if beside.is_file():
-        error = _loads(beside.read_bytes()).get("error", {})
-        expectation = Expectation(str(error.get("code")), (), error.get("field"))
+        error = object_of(_loads(read_bytes(beside, RECORD_BYTES + 1)), "error")
+        expectation = Expectation(text_of(error, "code"), (), text_of(error, "field") or None)
     asking = Head(asking_for(head.request, accept), head.response)
     return Recording(
         file.stem, asking, body, expectation, file.parent.parent.name if beside.is_file() else ""

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from saywhy.cli import layers
-from saywhy.cli.output import Failure, Styled, coded, counted, emit, table
+from saywhy.cli.output import Failure, Styled, coded, console, counted, emit, table
 from saywhy.cli.workbench import workbench
 from saywhy.core.normalize import Normalizer
 from saywhy.core.rules import RuleInfo
 from saywhy.edge.packs import ExampleError, examples
+
+WIDE = 115
+"""Columns of a terminal from which on every column of the table has its room."""
+
+Proofs = Counter[tuple[str, bool]]
+"""(rule, whether look-alikes) -> how many."""
 
 
 def rules(
@@ -51,6 +60,18 @@ def rules(
             }
             emit(members)
         return 0
+    narrow = sys.stdout.isatty() and console().width < WIDE
+    (_by_pack if narrow else _in_one)(infos, modes, proofs)
+    off = sorted({info.pack for info in infos if modes[info.name] == "off"})
+    print(f"{counted(len(infos), 'rule')} in {counted(len({info.pack for info in infos}), 'pack')}.")
+    if off:
+        print(f"Opt-in and off until rules.packs names them in the settings: {', '.join(off)}.")
+    if narrow:
+        print("The numbers are examples / look-alikes. A wider terminal shows on which successes too.")
+    return 0
+
+
+def _in_one(infos: list[RuleInfo], modes: dict[str, str], proofs: Proofs) -> None:
     table(
         ["pack", "rule", "code", "mode", "success", "examples", "look-alikes"],
         [
@@ -58,7 +79,7 @@ def rules(
                 Styled(info.pack, "dim") if info.opt_in else info.pack,
                 info.id,
                 coded(info.code),
-                Styled(modes[info.name], {"shadow": "yellow", "off": "dim"}.get(modes[info.name], "")),
+                _mode(modes[info.name]),
                 info.on_success or "-",
                 proofs[info.name, False],
                 proofs[info.name, True],
@@ -66,12 +87,32 @@ def rules(
             for info in infos
         ],
         right=["examples", "look-alikes"],
+        keep=["rule"],
     )
-    off = sorted({info.pack for info in infos if modes[info.name] == "off"})
-    print(f"{counted(len(infos), 'rule')} in {counted(len({info.pack for info in infos}), 'pack')}.")
-    if off:
-        print(f"Opt-in and off until rules.packs names them in the settings: {', '.join(off)}.")
-    return 0
+
+
+def _by_pack(infos: list[RuleInfo], modes: dict[str, str], proofs: Proofs) -> None:
+    """A table a pack, without the columns for which 80 have no room: a rule's name must be there whole."""
+    for pack, rows in groupby(infos, key=attrgetter("pack")):
+        table(
+            ["rule", "code", "mode", "examples"],
+            [
+                (
+                    info.id,
+                    coded(info.code),
+                    _mode(modes[info.name]),
+                    f"{proofs[info.name, False]} / {proofs[info.name, True]}",
+                )
+                for info in rows
+            ],
+            title=pack,
+            right=["examples"],
+            keep=["rule"],
+        )
+
+
+def _mode(mode: str) -> Styled:
+    return Styled(mode, {"shadow": "yellow", "off": "dim"}.get(mode, ""))
 
 
 def _in_force(made: Normalizer) -> list[str]:
@@ -80,9 +121,8 @@ def _in_force(made: Normalizer) -> list[str]:
     return list(dict.fromkeys(pack for route in made.routes.routes for pack in (route.packs or usual)))
 
 
-def _proofs(infos: list[RuleInfo]) -> Counter[tuple[str, bool]]:
-    """(rule, whether look-alikes) -> how many."""
-    counts: Counter[tuple[str, bool]] = Counter()
+def _proofs(infos: list[RuleInfo]) -> Proofs:
+    counts: Proofs = Counter()
     for folder in dict.fromkeys(Path(info.file).parent for info in infos):
         try:
             counts.update((example.rule, example.look_alike) for example in examples(folder))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from saywhy.cli import layers
 from saywhy.cli.output import Failure
 
@@ -34,6 +36,8 @@ def serve(
     A setting comes from the file, then from SAYWHY_SECTION__KEY in the environment (SAYWHY__LISTEN for the keys at the
     top), then from flags; the last one wins. SIGHUP reloads, SIGTERM drains and ends, SIGINT (Ctrl-C) ends at once.
     """
+    from saywhy.edge.events import style_for
+    from saywhy.edge.lines import json_gap, queued_stderr, text_gap
     from saywhy.edge.settings import Loaded, load
     from saywhy.serve.app import StartError, run
 
@@ -45,7 +49,10 @@ def serve(
     def again() -> Loaded:
         return load(config, flags=given)
 
+    loaded = layers.settings(config, given, quiet=True)  # it tells its doubts in its log
+    style = style_for(loaded.settings.log.format, sys.stderr)
     try:
-        run(layers.settings(config, given, quiet=True), again)  # it tells its doubts in its log
+        with queued_stderr(json_gap if style == "json" else text_gap):
+            run(loaded, again)
     except StartError as cannot:
         raise Failure(str(cannot), exit_code=2) from None

@@ -70,6 +70,7 @@ class Trace:
             "evidence": [_evidence(one) for one in self.evidence],
             "action": verdict.action,
             "reason": verdict.reason,
+            "would": verdict.would,
             "decided_by": verdict.decided_by,
             "rule": verdict.rule,
             "shadow_rules": list(verdict.shadow_rules),
@@ -102,6 +103,9 @@ class Trace:
 
     def _end(self) -> str:
         verdict = self.verdict
+        if verdict.would and verdict.would != "pass":
+            by = verdict.rule or verdict.decided_by
+            return f"verdict: pass, the route is in shadow mode; else {verdict.would}, {verdict.code} by {by}"
         if verdict.action == "pass":
             return f"verdict: pass, {_WHY_PASSED[verdict.reason]}"
         by = verdict.rule or verdict.decided_by

@@ -32,6 +32,9 @@ _CACHING = frozenset({
     b"x-accel-expires",
 })  # fmt: skip
 
+_SHARED = frozenset({b"surrogate-control", b"cdn-cache-control", b"edge-control", b"x-accel-expires"})
+"""What shared caches obey before Cache-Control (RFC 9213 2.1)."""
+
 _GONE = _OF_THE_CONTENT | _SET_BY_US | _CACHING
 
 _KEPT_OFTEN = frozenset(
@@ -98,8 +101,7 @@ def annotated_fields(
     """
     lines = list(site.lines)
     if private:
-        lines = [line for line in lines if line[0].lower() != b"cache-control"]
-        lines.append((b"Cache-Control", b"private"))
+        lines = _made_private(lines)
     if vary and (missing := _missing_vary(site, useragents)):
         lines.append((b"Vary", ", ".join(missing).encode("ascii")))
     if "agent-error" not in site:
@@ -114,14 +116,33 @@ def annotated_fields(
     return Fields(lines)
 
 
-def redacted_fields(annotated: Fields, length: int) -> Fields:
-    """An annotated section whose content was redacted in place: what describes the old bytes goes."""
+def redacted_fields(annotated: Fields, length: int, *, differs: bool, useragents: bool = False) -> Fields:
+    """An annotated section whose content was redacted in place: what describes the old bytes goes. `differs`: others get
+    the site's own bytes, so that no shared cache may give one for the other.
+    """
     kept = [
         line
         for line in annotated.lines
         if not ((name := line[0].lower()) in _OF_THE_CONTENT and _describes(name))
     ]
+    if differs:
+        kept = _made_private(kept)
+        if missing := _missing_vary(annotated, useragents):
+            kept.append((b"Vary", ", ".join(missing).encode("ascii")))
     return Fields([*kept, (b"Content-Length", str(length).encode("ascii"))])
+
+
+def _made_private(lines: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """`lines` for one caller's cache alone. What already forbids more stays; what speaks to shared caches goes."""
+    kept = [line for line in lines if line[0].lower() not in _SHARED]
+    said = b",".join(value for name, value in kept if name.lower() == b"cache-control").lower()
+    words = {word.partition(b"=")[0].strip() for word in said.split(b",")}
+    if words & {b"no-store", b"private"} and b'private="' not in said:
+        return kept
+    return [
+        *(line for line in kept if line[0].lower() != b"cache-control"),
+        (b"Cache-Control", b"private"),
+    ]
 
 
 def plain_fields(

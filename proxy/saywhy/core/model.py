@@ -23,6 +23,19 @@ PassReason = Literal[
 """Why an error passed untouched; the label of saywhy_passthrough_total. Empty: nothing to say (a success)."""
 
 
+def as_bytes(value: object) -> bytes:
+    """Text as the bytes that it came from; what never was a byte (a lone surrogate) becomes `?`. Bytes stay as they are,
+    anything else is taken by its text.
+    """
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    text = value if isinstance(value, str) else str(value)
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
 class Fields:
     """A header section as the lines that came: 8-bit bytes, order, case and duplicates kept.
 
@@ -86,8 +99,9 @@ class Fields:
         pairs = fields.items() if isinstance(fields, Mapping) else fields
         lines: list[tuple[bytes, bytes]] = []
         for name, value in pairs:
-            for one in value if isinstance(value, list) else [value]:
-                lines.append((name.encode("latin-1", "replace"), one.encode("utf-8", "surrogateescape")))
+            for one in value if isinstance(value, list | tuple) else [value]:
+                plain = name.decode("latin-1") if isinstance(name, bytes) else str(name)
+                lines.append((plain.encode("latin-1", "replace"), as_bytes(one)))
         return cls(lines)
 
 
@@ -207,6 +221,7 @@ class Verdict:
     code: str = ""  # the code that was found, also when only annotated
     caller: Caller
     reason: PassReason = ""
+    would: VerdictAction | Literal[""] = ""  # a route in shadow mode: the action that was held back
     decided_by: DecidedBy = "status"
     rule: str | None = None
     shadow_rules: tuple[str, ...] = ()  # rules in shadow mode that would have matched

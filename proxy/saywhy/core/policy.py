@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
 Callers = Literal["detect", "everyone", "nobody"]
 Mode = Literal["enforce", "shadow", "off"]
+
+
+_CODED = re.compile(r"%(?:25)?(2e|2f|5c)", re.IGNORECASE)
+_SIGNS = {"2e": ".", "2f": "/", "5c": "/"}
+
+
+def _segments(path: str) -> list[str]:
+    """The segments of `path` as a lenient site reads them: dots and slashes decoded, once and twice."""
+    return _CODED.sub(lambda code: _SIGNS[code[1].lower()], path).replace("\\", "/").split("/")
+
+
+def _has_dots(path: str) -> bool:
+    """Whether `path` has a dot segment (RFC 3986 3.3), hidden or with parameters behind it (`..;a`) too."""
+    if "/." not in path and "%" not in path and "\\" not in path:
+        return False
+    return any(segment.partition(";")[0] in (".", "..") for segment in _segments(path))
+
+
+def without_dots(path: str) -> str:
+    """`path` with its dot segments taken out (RFC 3986 5.2.4), as the site will read it; others as they are."""
+    if not _has_dots(path):
+        return path
+    kept: list[str] = []
+    segments = _segments(path)
+    for segment in segments:
+        plain = segment.partition(";")[0]
+        if plain == "..":
+            del kept[max(1, len(kept) - 1) :]  # the first is what stands before the first slash: nothing
+        elif plain != ".":
+            kept.append(segment)
+    ends = segments[-1].partition(";")[0] in (".", "..")
+    return "/".join(kept) + ("/" if ends else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +67,23 @@ class Policy:
 
     def matches(self, host: str, path: str) -> bool:
         """Whether this route is for `host` (no port, lower case) and `path` (raw, no query)."""
-        return (not self.host or any(fnmatchcase(host, glob) for glob in self.host)) and (
-            not self.path or any(fnmatchcase(path, glob) for glob in self.path)
-        )
+        name = host.removesuffix(".")  # the same name, written absolute (RFC 1034 3.1)
+        if self.host and not any(fnmatchcase(name, glob.removesuffix(".")) for glob in self.host):
+            return False
+        if not self.path:
+            return True
+        plain = without_dots(path)
+        return any(fnmatchcase(plain, glob) for glob in self.path)
 
     def passes_through(self, path: str) -> bool:
-        """Whether `path` is one of the paths that are never looked at."""
-        return any(fnmatchcase(path, glob) for glob in self.passthrough_paths)
+        """Whether `path` is one of the paths that are never looked at. One that the site will take for another path is
+        none of them.
+        """
+        return (
+            bool(self.passthrough_paths)
+            and any(fnmatchcase(path, glob) for glob in self.passthrough_paths)
+            and not _has_dots(path)
+        )
 
 
 @dataclass(frozen=True, slots=True)

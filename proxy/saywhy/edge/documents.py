@@ -16,6 +16,8 @@ from typing import Any
 
 import yaml
 
+from saywhy.edge.files import read_bytes, unreadable
+
 MOST_BYTES = 1 << 20
 """A file of settings or rules; a pack of a thousand rules has half of that."""
 
@@ -69,12 +71,11 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def read_document(path: Path, *, most_bytes: int = MOST_BYTES) -> Document:
     """Read one YAML file. Raises DocumentError, one sentence, for whatever is wrong with it."""
     try:
-        if path.is_dir():
-            raise DocumentError(path, 0, "is a folder, not a file; name the file in it.")
-        with path.open("rb") as file:
-            data = file.read(most_bytes + 1)
+        data = read_bytes(path, most_bytes + 1)
+    except IsADirectoryError:
+        raise DocumentError(path, 0, "is a folder, not a file; name the file in it.") from None
     except OSError as error:
-        raise DocumentError(path, 0, f"cannot be read ({(error.strerror or str(error)).lower()}).") from None
+        raise DocumentError(path, 0, f"{unreadable(error)}.") from None
     if len(data) > most_bytes:
         raise DocumentError(path, 0, f"is larger than {most_bytes} bytes; split it.")
     try:

@@ -1,53 +1,116 @@
-"""What the process says about itself (started, reloaded, refused, stopping): structlog on standard error. What is said
-through the standard library's loggers, by the relay and by libraries, takes the same way and the same shape.
+"""What the process says about itself (started, reloaded, refused, stopping), on standard error. What is said through the
+standard library's loggers, by the relay and by libraries, takes the same way and the same shape.
 
-Exchanges are the journal's. Standard output carries nothing but exchanges, so that each line there has one shape.
+Exchanges are the journal's. Standard output carries nothing but exchanges, so that each line there has one shape; the
+members that both have (time, level) come first and look the same in both.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
+import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TextIO
 
-import structlog
+from saywhy.edge.journal import LEVELS, Level
+from saywhy.edge.lines import coloured, stamp
 
-from saywhy.edge.journal import Level
+Style = Literal["json", "text"]
+
+_COLOURS = {"info": "32", "warning": "33", "error": "31"}
 
 
-def style_for(wanted: Literal["auto", "json", "text"], stream: TextIO) -> Literal["json", "text"]:
+def style_for(wanted: Literal["auto", "json", "text"], stream: TextIO) -> Style:
     """auto: text where `stream` is a terminal."""
     if wanted != "auto":
         return wanted
     return "text" if stream.isatty() else "json"
 
 
-def open_events(style: Literal["json", "text"], level: Level = "info", stream: TextIO | None = None) -> Any:
-    """A logger for events of the process, bound to `stream` (standard error)."""
-    out = sys.stderr if stream is None else stream
-    drawn: tuple[Any, ...] = (
-        (structlog.processors.format_exc_info, structlog.processors.JSONRenderer())
-        if style == "json"
-        else (structlog.dev.ConsoleRenderer(colors=out.isatty(), pad_event_to=0),)
-    )
-    return structlog.wrap_logger(
-        structlog.PrintLogger(out),
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-            *drawn,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        cache_logger_on_first_use=False,
-    )
+class Events:
+    """Writes one line an event: a short phrase and what belongs to it, as JSON or as text."""
+
+    def __init__(self, style: Style, level: Level, stream: TextIO) -> None:
+        self._style, self._least, self._out = style, LEVELS[level], stream
+        self._colours = style == "text" and _coloured(stream)
+
+    def info(self, event: str, **about: Any) -> None:
+        """What went as it should."""
+        self._say("info", event, about)
+
+    def warning(self, event: str, **about: Any) -> None:
+        """What somebody may want to mend."""
+        self._say("warning", event, about)
+
+    def error(self, event: str, **about: Any) -> None:
+        """What somebody must mend."""
+        self._say("error", event, about)
+
+    def passed_on(self, level: Level, event: str, trace: str, **about: Any) -> None:
+        """A record of a library's, with the trace of its exception where it has one."""
+        self._say(level, event, {**about, "exception": trace} if trace else about)
+
+    def _say(self, level: Level, event: str, about: dict[str, Any]) -> None:
+        if LEVELS[level] < self._least:
+            return
+        now = time.time()
+        line = (
+            json.dumps(
+                {"time": stamp(now), "level": level, "event": event, **about},
+                default=str,
+                separators=(",", ":"),
+            )
+            if self._style == "json"
+            else self._text(now, level, event, about)
+        )
+        self._out.write(f"{line}\n")
+        self._out.flush()
+
+    def _text(self, now: float, level: Level, event: str, about: dict[str, Any]) -> str:
+        clock = time.strftime("%H:%M:%S", time.localtime(now))
+        trace = str(about.get("exception", ""))
+        told = "".join(f" {key}={_shown(value)}" for key, value in about.items() if key != "exception")
+        if self._colours:
+            clock, told = f"\x1b[2m{clock}\x1b[0m", f"\x1b[2m{told}\x1b[0m" if told else ""
+            level_word = f"\x1b[{_COLOURS[level]}m{level}\x1b[0m"
+        else:
+            level_word = level
+        return f"{clock} {level_word} {_plain(event)}{told}" + "".join(
+            f"\n    {_plain(line)}" for line in trace.splitlines()
+        )
+
+
+def _coloured(stream: TextIO) -> bool:
+    try:
+        return coloured(stream.fileno())
+    except OSError:  # a stream without a file is no terminal
+        return False
+
+
+def _plain(text: str) -> str:
+    """`text` without a control character: a file's name or a caller's word must not draw on a terminal."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "; ".join(_plain(str(one)) for one in value)
+    return _plain(str(value))
+
+
+def open_events(style: Style, level: Level = "info", stream: TextIO | None = None) -> Events:
+    """The events of the process, written to `stream` (standard error)."""
+    return Events(style, level, sys.stderr if stream is None else stream)
 
 
 class _Passing(logging.Handler):
     """Turns a record of the standard library's into an event."""
 
-    def __init__(self, events: Any) -> None:
+    def __init__(self, events: Events) -> None:
         super().__init__()
         self._events = events
 
@@ -55,13 +118,15 @@ class _Passing(logging.Handler):
         """See logging.Handler."""
         try:
             about = {} if record.name.startswith("saywhy") else {"logger": record.name}
-            self._events.log(record.levelno, record.getMessage(), exc_info=record.exc_info or None, **about)
+            level: Level = "error" if record.levelno >= 40 else "warning" if record.levelno >= 30 else "info"
+            trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
+            self._events.passed_on(level, record.getMessage(), trace, **about)
         except Exception:
             self.handleError(record)
 
 
 @contextmanager
-def overheard(events: Any) -> Iterator[None]:
+def overheard(events: Events) -> Iterator[None]:
     """While it lasts, every record of the standard library's loggers (warnings and worse, as they are set) is an event."""
     root, passing = logging.getLogger(), _Passing(events)
     root.addHandler(passing)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from saywhy.core.model import Fields, Head, Request, Response
+from saywhy.edge.files import read_bytes, unreadable
 
 _MOST_BYTES = 1 << 20
 _LOOK_ALIKE = "look-alike-"
@@ -58,10 +59,9 @@ class Example:
 def read_example(path: Path) -> tuple[Head, bytes, str]:
     """Head, body and comment of one `.http` file. Raises ExampleError."""
     try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+        data = read_bytes(path, _MOST_BYTES + 1)
     except OSError as error:
-        raise ExampleError(f"{path}: cannot be read ({(error.strerror or str(error)).lower()}).") from None
+        raise ExampleError(f"{path}: {unreadable(error)}.") from None
     if len(data) > _MOST_BYTES:
         raise ExampleError(f"{path}: is larger than {_MOST_BYTES} bytes; keep what the rule needs.")
     reader = _Reader(path, data)
@@ -79,8 +79,15 @@ def read_example(path: Path) -> tuple[Head, bytes, str]:
     beside = path.with_suffix(".body")
     body = reader.rest()
     if not body and beside.is_file():
-        body = beside.read_bytes()[:_MOST_BYTES]
+        body = _beside(beside)
     return Head(request, response), body, about
+
+
+def _beside(path: Path) -> bytes:
+    try:
+        return read_bytes(path, _MOST_BYTES)
+    except OSError as error:
+        raise ExampleError(f"{path}: {unreadable(error)}.") from None
 
 
 class _Reader:
@@ -139,7 +146,7 @@ def _rule_of(stem: str, ids: Iterable[str]) -> str:
 
 def _expected(path: Path) -> dict[str, Any] | None:
     try:
-        value = json.loads(path.read_bytes()) if path.is_file() else None
+        value = json.loads(read_bytes(path, _MOST_BYTES)) if path.is_file() else None
     except (OSError, ValueError, RecursionError) as error:
         raise ExampleError(
             f"{path}: is not JSON ({error}); write the envelope, or `saywhy test --update`."

@@ -10,9 +10,13 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from saywhy.edge.files import read_bytes
+
 FILES = 10_000
 """Files looked at in all; a folder with more is not a folder of rules, and loading it says so."""
 FILE_BYTES = 4 * 1024 * 1024
+ALL_BYTES = 64 * 1024 * 1024
+"""Read in all, every two seconds; of files beyond, size and time stand for the content."""
 
 
 def fingerprint(paths: Iterable[Path]) -> str:
@@ -20,7 +24,7 @@ def fingerprint(paths: Iterable[Path]) -> str:
     read counts as such, so that it is noticed when it comes back.
     """
     digest = hashlib.sha256()
-    seen = 0
+    seen, left = 0, ALL_BYTES
     for top in paths:
         for path in sorted(_files(top)):
             seen += 1
@@ -28,11 +32,17 @@ def fingerprint(paths: Iterable[Path]) -> str:
                 return digest.hexdigest()[:16]
             digest.update(b"\0" + str(path).encode("utf-8", "surrogateescape") + b"\0")
             try:
-                with path.open("rb") as file:
-                    digest.update(file.read(FILE_BYTES))
+                data = read_bytes(path, min(FILE_BYTES, left))
+                left -= len(data)
+                digest.update(data if left else _outside(path))
             except OSError as unreadable:
                 digest.update(f"unreadable {unreadable.errno}".encode())
     return digest.hexdigest()[:16]
+
+
+def _outside(path: Path) -> bytes:
+    about = path.stat()
+    return f"{about.st_size} {about.st_mtime_ns}".encode()
 
 
 def _files(top: Path) -> Iterable[Path]:

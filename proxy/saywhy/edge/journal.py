@@ -1,38 +1,29 @@
-"""The access log: one line an exchange, JSON for machines or coloured text on a terminal.
+"""The access log: one line an exchange, JSON for machines or text for people.
 
-A line is made by one template (1 to 2 microseconds; structlog's JSON line costs 14) and handed to a writing thread, so
+A line is made by one template (1 to 2 microseconds; a general JSON encoder costs 14) and handed to a writing thread, so
 that a reader who stalls never stalls the event loop. Lines wait in a bounded queue; what does not fit is counted, and
-the log says how many are missing. No query, no body, no secret: an Outcome holds none of them. Whatever a caller
+the log says how many are missing. No query, no body: an Outcome holds neither; a
+token in a path is masked. Whatever a caller
 chose (method, host, path, ids) is bounded, and escaped so that a line stays a line.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Literal
 
 from saywhy.core.model import Outcome, Verdict
+from saywhy.edge.lines import CLOSE_SECONDS, Lines, coloured, json_gap, text_gap
+from saywhy.edge.pathmask import PATH_CHARS, PLAIN_PATH, PathMask
 
 Level = Literal["info", "warning", "error"]
 LEVELS: dict[str, int] = {"info": 0, "warning": 1, "error": 2}
 
-PATH_CHARS = 512
 WORD_CHARS = 255
-"""Bounds of what a caller chose; a host name has at most 253 characters (RFC 1035 2.3.4)."""
-FLUSH_BYTES = 65536
-FLUSH_SECONDS = 1.0
-BLOCK_LINES = 256
-"""In one write: about 64 KiB, and no line has more than 3,000 bytes."""
-WAITING_LINES = 20_000
-"""About 10 MB of lines: some seconds of full load, long enough for a log collector that restarts."""
+"""Of what a caller chose, beside the path (PATH_CHARS); a host name has at most 253 characters (RFC 1035 2.3.4)."""
 
-_JSON_GAP = '{"level":"warning","event":"lines of this log were dropped","count":%d}\n'
-_TEXT_GAP = "(%d lines of this log were dropped)\n"
 _THREE_DIGITS = tuple(f"{number:03d}" for number in range(1000))  # a look-up costs a third of a format
 
 
@@ -53,6 +44,11 @@ def _who(verdict: Verdict | None, status: int, failure: str) -> str:
     return "other" if status >= 400 and not failure else "unknown"
 
 
+def _in_shadow(verdict: Verdict) -> bool:
+    """Whether this is what would have been: the route is in shadow mode, and something was found."""
+    return verdict.action == "pass" and verdict.reason == "opted_out" and bool(verdict.code)
+
+
 def _bounded(text: str, limit: int) -> str:
     return quoted(text if len(text) <= limit else text[:limit] + "...")
 
@@ -65,6 +61,7 @@ class JsonLines:
         self._stamp = ""
         self._words: dict[str, str] = {}
         self._asked: dict[tuple[str, str], str] = {}
+        self._shown_path = PathMask()
 
     def _word(self, text: str) -> str:
         """A method, a host, an upstream: nearly always one of a few, so the quoted form is kept."""
@@ -102,6 +99,8 @@ class JsonLines:
             verdict,
             failure,
         ) = outcome
+        if len(path) > PLAIN_PATH or ";" in path or "=" in path or "%3" in path:
+            path = self._shown_path(path)
         second = int(started)
         if second != self._second:
             self._second, self._stamp = (
@@ -125,11 +124,12 @@ class JsonLines:
         return line + (',"action":"pass","reason":"not_agent"}\n' if sent >= 400 and not failure else "}\n")
 
     def _of_verdict(self, verdict: Verdict, seconds: float) -> str:
-        line = (
-            f',"action":"{verdict.action}","decided_by":"{verdict.decided_by}","source":"{verdict.source}"'
-            f',"original_bytes":{verdict.original_bytes},"rewrite_ms":{seconds * 1000:.3f}'
-            f',"caller_by":"{verdict.caller.by}","code":{_bounded(verdict.code, WORD_CHARS)}'
-        )
+        line = f',"action":"{verdict.action}","source":"{verdict.source}","caller_by":"{verdict.caller.by}"'
+        if _in_shadow(verdict):
+            line += ',"mode":"shadow"'
+        if verdict.code:  # where nothing was found nothing decided
+            line += f',"code":{_bounded(verdict.code, WORD_CHARS)},"decided_by":"{verdict.decided_by}"'
+        line += f',"original_bytes":{verdict.original_bytes},"rewrite_ms":{seconds * 1000:.3f}'
         if verdict.rule:
             line += ',"rule":' + _bounded(verdict.rule, WORD_CHARS)
         if verdict.reason:
@@ -147,51 +147,62 @@ class JsonLines:
 _COLOURS = {"info": "32", "warning": "33", "error": "31"}
 
 
-def text_line(outcome: Outcome, level: Level) -> str:
-    """Outcome -> one coloured line for a terminal."""
-    verdict = outcome.verdict
-    clock = time.strftime("%H:%M:%S", time.localtime(outcome.started))
-    status = str(outcome.sent_status)
-    if outcome.original_status and outcome.original_status != outcome.sent_status:
-        status = f"{outcome.original_status}>{status}"
-    what = ""
-    if outcome.failure:
-        what = f" {outcome.failure}"
-    if verdict is not None:
-        who = _who(verdict, outcome.sent_status, outcome.failure)
-        what += f" {who} {verdict.action} {verdict.code or verdict.reason} by {verdict.rule or verdict.decided_by}"
-    elif outcome.sent_status >= 400 and not outcome.failure:
-        what = " other pass not_agent"
-    shown = [_bounded(one, PATH_CHARS)[1:-1] for one in (outcome.method, outcome.host, outcome.path)]
-    return (
-        f"\x1b[2m{clock}\x1b[0m \x1b[{_COLOURS[level]}m{status}\x1b[0m {shown[0]} {shown[1]}{shown[2]}"
-        f" \x1b[2m{outcome.duration * 1000:.1f} ms {outcome.bytes_out} B\x1b[0m{what}\n"
-    )
+class TextLines:
+    """Outcome -> one line for people, in colour where `colours`."""
+
+    def __init__(self, *, colours: bool) -> None:
+        self._colours = colours
+        self._shown_path = PathMask()
+
+    def _drawn(self, text: str, colour: str) -> str:
+        return f"\x1b[{colour}m{text}\x1b[0m" if self._colours else text
+
+    def __call__(self, outcome: Outcome, level: Level) -> str:
+        verdict = outcome.verdict
+        status = str(outcome.sent_status)
+        if outcome.original_status and outcome.original_status != outcome.sent_status:
+            status = f"{outcome.original_status}>{status}"
+        what = ""
+        if outcome.failure:
+            what = f" {outcome.failure}"
+        if verdict is not None:
+            what += f" {_who(verdict, outcome.sent_status, outcome.failure)} {_decision(verdict)}"
+        elif outcome.sent_status >= 400 and not outcome.failure:
+            what = " other pass not_agent"
+        shown = [
+            _bounded(one, PATH_CHARS)[1:-1]
+            for one in (outcome.method, outcome.host, self._shown_path(outcome.path))
+        ]
+        clock = self._drawn(time.strftime("%H:%M:%S", time.localtime(outcome.started)), "2")
+        sizes = self._drawn(f"{outcome.duration * 1000:.1f} ms {outcome.bytes_out} B", "2")
+        return (
+            f"{clock} {self._drawn(status, _COLOURS[level])} {shown[0]} {shown[1]}{shown[2]} {sizes}{what}\n"
+        )
+
+
+def _decision(verdict: Verdict) -> str:
+    if not verdict.code:
+        return f"{verdict.action} {verdict.reason}".rstrip()
+    shadow = "shadow: " if _in_shadow(verdict) else ""
+    code = _bounded(verdict.code, WORD_CHARS)[1:-1]
+    return f"{verdict.action} {shadow}{code} by {verdict.rule or verdict.decided_by}"
 
 
 class Journal:
-    """Writes one line an exchange to the file descriptor `fd`, from a thread of its own.
-
-    Flushed after 64 KiB, after a second, and by `close`. `dropped` counts the lines that found the queue full or
-    nobody reading.
-    """
+    """Writes one line an exchange to the file descriptor `fd`, from a thread of its own (see `Lines`)."""
 
     def __init__(
         self, fd: int = 1, *, style: Literal["json", "text"] = "json", level: Level = "info"
     ) -> None:
-        self._fd = fd
-        self._line: Callable[[Outcome, Level], str] = JsonLines() if style == "json" else text_line
-        self._gap = _JSON_GAP if style == "json" else _TEXT_GAP
+        self._line: Callable[[Outcome, Level], str]
+        self._line = JsonLines() if style == "json" else TextLines(colours=coloured(fd))
         self._level = LEVELS[level]
-        # A deque's append and popleft are atomic: two threads share it without a lock on the hot path.
-        self._waiting: deque[str] = deque()
-        self._unflushed = 0
-        self._wake = threading.Event()
-        self._ended = False
-        self.dropped = 0
-        self._reported = 0
-        self._thread = threading.Thread(target=self._write_until_closed, name="journal", daemon=True)
-        self._thread.start()
+        self._lines = Lines(fd, json_gap if style == "json" else text_gap, name="journal")
+
+    @property
+    def dropped(self) -> int:
+        """The lines that found the queue full or nobody reading."""
+        return self._lines.dropped
 
     def set_level(self, level: Level) -> None:
         """From now on, write lines of `level` and above."""
@@ -202,44 +213,9 @@ class Journal:
         level = level_of(outcome)
         if self._level and LEVELS[level] < self._level:
             return
-        if len(self._waiting) >= WAITING_LINES:
-            self.dropped += 1
-            return
-        line = self._line(outcome, level)
-        self._waiting.append(line)
-        self._unflushed += len(line)
-        if self._unflushed >= FLUSH_BYTES:
-            self._unflushed = 0
-            self._wake.set()
+        # Where there is no room the line need not be made.
+        self._lines.put("" if self._lines.full else self._line(outcome, level))
 
-    def close(self, timeout: float = 2.0) -> None:
-        """Write what waits, for at most `timeout` seconds: a reader who stalls must not keep the process alive."""
-        self._ended = True
-        self._wake.set()
-        self._thread.join(timeout)
-
-    def _write_until_closed(self) -> None:
-        while not self._ended:
-            self._wake.wait(FLUSH_SECONDS)
-            self._wake.clear()
-            self._flush()
-        self._flush()
-
-    def _flush(self) -> None:
-        while self._waiting:
-            take = self._waiting.popleft
-            lines = [take() for _ in range(min(len(self._waiting), BLOCK_LINES))]
-            if self.dropped > self._reported:
-                self._reported, missing = self.dropped, self.dropped - self._reported
-                lines.append(self._gap % missing)
-            self._write("".join(lines).encode("utf-8", "backslashreplace"), len(lines))
-
-    def _write(self, block: bytes, lines: int) -> None:
-        view = memoryview(block)
-        try:
-            while view:
-                view = view[os.write(self._fd, view) :]
-        except OSError:
-            # Nobody reads any more (a closed pipe) or the disk is full. The proxy's work goes on.
-            self.dropped += lines
-            self._reported += lines
+    def close(self, timeout: float = CLOSE_SECONDS) -> None:
+        """Write what waits, for at most `timeout` seconds."""
+        self._lines.close(timeout)

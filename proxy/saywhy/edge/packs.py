@@ -7,6 +7,7 @@ mistake is collected, and none of its rules is used.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -71,6 +72,7 @@ def shipped_rules() -> Path:
 def pack_folders(folder: Path) -> list[Path]:
     """The folders of packs in `folder`, by name. Raises RuleErrors where it cannot be one."""
     try:
+        _refuse_circle(folder)
         if not folder.exists():
             raise RuleErrors(
                 [
@@ -89,7 +91,7 @@ def pack_folders(folder: Path) -> list[Path]:
             return [folder]
         found = sorted(
             entry for entry in folder.iterdir()
-            if not entry.name.startswith(".") and entry.name not in _NOT_PACKS and entry.is_dir()
+            if not entry.name.startswith(".") and entry.name not in _NOT_PACKS and (entry.is_dir() or _circular(entry))
         )  # fmt: skip
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
@@ -136,16 +138,35 @@ def read_packs(folders: Iterable[Path]) -> list[LoadedPack]:
     return packs
 
 
+def _refuse_circle(folder: Path) -> None:
+    """Raises RuleErrors where symbolic links lead from `folder` back to it."""
+    if _circular(folder):
+        remedy = "point it at the folder that holds the rules"
+        raise RuleErrors([whole(folder, "is a symbolic link that leads back to itself", remedy)])
+
+
+def _circular(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
+
+
 def _same(one: Path, other: Path) -> bool:
     try:
         return one.resolve() == other.resolve()
-    except OSError:
+    except (
+        OSError,
+        RuntimeError,
+    ):  # RuntimeError: symbolic links in a circle, which is told when the folder is read
         return False
 
 
 def _read_pack(folder: Path, origin: Origin, *, named: bool) -> LoadedPack:
+    _refuse_circle(folder)
     path = folder / FILE
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         raise RuleErrors([whole(folder, f"has no {FILE}", "add it, or move the folder elsewhere")])
     try:
         document = read_document(path)

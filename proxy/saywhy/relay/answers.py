@@ -24,9 +24,9 @@ def continued(keep: bool, old: bool) -> bytes:
 
 
 def composed(verdict: Verdict, reply: ResponseHead | None, bodyless: bool, extra: bytes) -> bytes:
-    """A whole answer of ours. The site's reason phrase stays where its status does; HEAD gets no content."""
+    """A whole answer of ours; HEAD gets no content. The reason is the registered one: a site's may hold secrets."""
     body = verdict.body or b""
-    lines = [_status_line(verdict.status, reply)]
+    lines = [b"HTTP/1.1 %d %b" % (verdict.status, _PHRASES.get(verdict.status, b""))]
     lines += [b"%b: %b" % pair for pair in verdict.fields.lines if pair[0].lower() not in _FRAMING]
     if verdict.status == 405 and reply is None:
         extra = _FORWARDED_METHODS + extra  # RFC 9110 15.5.6: must say what would do
@@ -44,9 +44,3 @@ def adapted(reply: ResponseHead, verdict: Verdict, extra: bytes) -> bytes:
     lines += [b"%b: %b" % pair for pair in verdict.fields.lines if pair[0].lower() not in _FRAMING]
     lines += [line for line in sent[1:] if line.partition(b":")[0].lower() in _FRAMING]
     return CRLF.join(lines) + CRLF + extra + CRLF
-
-
-def _status_line(status: int, reply: ResponseHead | None) -> bytes:
-    if reply is not None and reply.status == status:
-        return reply.lines[0] if reply.lines is not None else reply.raw.partition(CRLF)[0]
-    return b"HTTP/1.1 %d %b" % (status, _PHRASES.get(status, b""))

@@ -27,6 +27,9 @@ class Sweep:
             deadlines.connect_seconds,
             deadlines.first_byte_seconds,
             deadlines.idle_seconds,
+            deadlines.hold_seconds,
+            deadlines.peek_seconds
+            * 2,  # a finer tick would cost ten thousand idle callers more than it gives
             deadlines.tunnel_idle_seconds,
             deadlines.request_head_seconds,
             deadlines.caller_keepalive_seconds,

@@ -9,12 +9,12 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from saywhy.core.model import Head, PassReason, Plan, Request, Response, Verdict
-from saywhy.relay.hold import Budget, Hold
+from saywhy.relay.hold import Hold
 from saywhy.relay.lines import CHUNKED
 from saywhy.relay.reply import ResponseHead
 
 if TYPE_CHECKING:
-    from saywhy.relay.relay import Decider
+    from saywhy.relay.relay import Decider, Relay
 
 _LOG: Final = logging.getLogger("saywhy.relay")
 
@@ -26,7 +26,7 @@ class Decision:
 
     __slots__ = ("_decider", "_plan", "_values", "hold", "seconds", "verdict")
 
-    def __init__(self, decider: Decider, request: Request, reply: ResponseHead, budget: Budget) -> None:
+    def __init__(self, relay: Relay, decider: Decider, request: Request, reply: ResponseHead) -> None:
         self._decider = decider
         self._values = Head(request, Response(reply.status, reply.fields()))
         plan: Plan = decider.triage(self._values)
@@ -35,7 +35,8 @@ class Decision:
         self.verdict: Verdict | None = None
         self.seconds = 0.0
         if plan.action in ("hold", "peek"):
-            self.hold = Hold(plan.limit, reply.kind == CHUNKED, budget)
+            wait = relay.wait_peek if plan.action == "peek" else relay.wait_hold
+            self.hold = Hold(plan.limit, reply.kind == CHUNKED, relay.budget, relay.sweep.now + wait)
         elif reply.status >= 400:  # counted by why it passed
             self.verdict = self._passed(plan.reason)
 

@@ -29,8 +29,8 @@ class Downstream(Outlet, asyncio.Protocol):
     """One caller's connection. `exchange` is the one being answered; what is read ahead of it waits in `_ahead`."""
 
     __slots__ = (
-        "_ahead", "_closing", "_facts", "_framing", "_pumping", "_searched", "deadline", "exchange", "peer",
-        "relay", "slow",
+        "_ahead", "_closing", "_facts", "_framing", "_pumping", "_searched", "deadline", "exchange", "fresh",
+        "peer", "relay", "slow",
     )  # fmt: skip
 
     def __init__(self, relay: Relay) -> None:
@@ -44,6 +44,7 @@ class Downstream(Outlet, asyncio.Protocol):
         self._closing = False
         self._pumping = False
         self.slow = False
+        self.fresh = True  # has sent no request yet
         self.deadline = 0.0
         self.peer: Peer = cast(Peer, None)
 
@@ -54,13 +55,13 @@ class Downstream(Outlet, asyncio.Protocol):
         tls = transport.get_extra_info("ssl_object") is not None
         self.peer = self.relay.onward.peer(str(name[0]) if isinstance(name, tuple) else "", tls)
         self.transport.set_write_buffer_limits(high=self.relay.limits.stream_buffer_bytes)
-        self.deadline = self.relay.sweep.now + self.relay.wait_keepalive
         self.relay.joined(self)
+        self.deadline = self.relay.sweep.now + self.relay.wait_keepalive
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is owed to the caller."""
-        return self.exchange is None and not self._ahead
+        """Whether nothing is owed to the caller: no request has begun, not even unread ones."""
+        return self.exchange is None and bytes(self._ahead) in (b"", b"\r") and not self.unread
 
     def data_received(self, data: bytes) -> None:
         """A segment of the caller's."""
@@ -70,7 +71,7 @@ class Downstream(Outlet, asyncio.Protocol):
                 return
             if self._ahead:
                 self._more_of_a_head(data)
-            elif data.find(HEAD_END) + 4 == len(data) <= self.relay.head_bytes and data[0] > 32:
+            elif 0 < data.find(HEAD_END) == len(data) - 4 < self.relay.head_bytes - 3 and data[0] > 32:
                 self._request(data, 0, len(data))  # the usual request: one head, one segment, nothing else
             else:
                 self._pump(data)
@@ -95,6 +96,10 @@ class Downstream(Outlet, asyncio.Protocol):
             self.pause()
 
     def _more_of_a_head(self, data: bytes) -> None:
+        if self._ahead == b"\r":
+            self._ahead.clear()
+            self._pump(b"\r" + data)
+            return
         self._ahead += data
         since = max(0, self._searched - 3)
         if self._ahead.find(HEAD_END, since) < 0:
@@ -119,11 +124,14 @@ class Downstream(Outlet, asyncio.Protocol):
         while at < size and self.exchange is None and not self._closing:
             end = data.find(HEAD_END, at)
             if data[at] in b"\r\n":
-                # RFC 9112 2.2: empty lines before a request line are skipped.
-                at += 2 if data.startswith(CRLF, at) else size
-                if at > size:
-                    self._refuse_unread("http_request_error")
-                continue
+                # RFC 9112 2.2: empty lines before a request line are skipped. A bare LF or CR is no line end here.
+                if data.startswith(CRLF, at):
+                    at += 2
+                    continue
+                if data[at:] == b"\r":  # its LF may be in the next segment
+                    break
+                self._refuse_unread("http_request_error")
+                break
             if end < 0 or end - at > self.relay.limits.head_bytes:
                 self._partial(data[at:], end >= 0)
                 at = size
@@ -165,6 +173,7 @@ class Downstream(Outlet, asyncio.Protocol):
             return end
         relay.requests_count += 1
         relay.inflight += 1
+        self.fresh = False
         exchange = self.exchange = Exchange(
             self, head, data[size:stop] if stop > size else b"", self._framing.done
         )

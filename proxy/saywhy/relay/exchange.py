@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _ONCE_MORE: Final = frozenset((b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"DELETE", b"PUT"))
 """Methods that may be sent again when a kept connection turns out to be dead (RFC 9110 9.2.2); never POST or PATCH."""
 
+_MOST_INTERIMS: Final = 16
+
 
 class Exchange(Answering):
     """One exchange, from a whole request head to the last byte of its answer.
@@ -37,6 +39,7 @@ class Exchange(Answering):
     _body_sent = _on_kept = _retried = False
     _sent_at = 0.0
     _stuck = -1
+    _interims = 0
 
     # The request's way.
 
@@ -90,15 +93,19 @@ class Exchange(Answering):
         self._body_sent = True
         if done:
             self._sent_at = perf_counter()
-        self.deadline = self._relay.sweep.now + (
-            self._relay.wait_first_byte if done else self._relay.wait_idle
-        )
+        self._renew(self._relay.wait_first_byte if done else self._relay.wait_idle)
         self.upstream.transport.write(piece)
 
     # The answer's way.
 
     def interim(self, reply: ResponseHead) -> None:
-        """100, 102 or 103: for callers of HTTP/1.1 (RFC 9110 15.2)."""
+        """100, 102 or 103: for callers of HTTP/1.1 (RFC 9110 15.2). Each one renews the wait for the head, so they are
+        counted.
+        """
+        self._interims += 1
+        if self._interims > _MOST_INTERIMS:
+            self.fail("http_protocol_error")
+            return
         self.deadline = self._relay.sweep.now + self._relay.wait_first_byte
         if not self.head.old:
             self._write(reply.onward())
@@ -120,10 +127,11 @@ class Exchange(Answering):
 
     def _consider(self, reply: ResponseHead, piece: bytes, done: bool) -> bool:
         """Show both heads to the core; whether the answer is held."""
-        decision = Decision(self._normalizer, self._request(), reply, self._relay.budget)
+        decision = Decision(self._relay, self._normalizer, self._request(), reply)
         self._decision, self._hold, self._verdict = decision, decision.hold, decision.verdict
         if decision.hold is None:
             return False
+        self.deadline = min(self.deadline, decision.hold.until)
         if piece or done or decision.hold.full:
             self._held(piece, done)
         return True
@@ -132,6 +140,7 @@ class Exchange(Answering):
         """A segment of the answer's body, framing included."""
         self.deadline = self._relay.sweep.now + self._relay.wait_idle
         if self._hold is not None:
+            self.deadline = min(self.deadline, self._hold.until)  # whatever dribbles in
             self._held(piece, done)
         elif self._dechunk is not None:
             self._write(self._dechunk.feed(piece))
@@ -214,7 +223,7 @@ class Exchange(Answering):
 
     def caller_keeps_up(self) -> None:
         """The caller takes it again."""
-        self.deadline = self._relay.sweep.now + self._relay.wait_idle
+        self._renew(self._relay.wait_idle)
         if self.upstream is not None:
             self.upstream.resume()
 
@@ -224,8 +233,14 @@ class Exchange(Answering):
 
     def site_keeps_up(self) -> None:
         """The site takes it again."""
-        self.deadline = self._relay.sweep.now + self._relay.wait_idle
+        self._renew(self._relay.wait_idle)
         self._down.resume()
+
+    def _renew(self, seconds: float) -> None:
+        """Something moved. A held answer's time is not renewed by that."""
+        self.deadline = self._relay.sweep.now + seconds
+        if self._hold is not None:
+            self.deadline = min(self.deadline, self._hold.until)
 
     def overdue(self, now: float) -> None:
         """The deadline has passed: whoever was waited for is to blame."""
@@ -238,6 +253,9 @@ class Exchange(Answering):
                 self.fail("connection_write_timeout")
             else:
                 self.fail("connection_read_timeout" if self.request_done else "request_timeout")
+        elif self._hold is not None and self._hold.until < now:
+            self.deadline = now + self._relay.wait_idle
+            self._settle(False)
         elif self._down.slow:
             left = self._down.transport.get_write_buffer_size()
             if left == self._stuck:

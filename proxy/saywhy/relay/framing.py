@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import httptools
 
-from saywhy.relay.lines import CHUNKED, CLOSE, HEAD_END, LENGTH, NONE, BadHead
+from saywhy.relay.chunks import Chunks
+from saywhy.relay.lines import CHUNKED, CLOSE, LENGTH, NONE, BadHead
 
-_LINE_ENDS: Final = frozenset(b"\r\n")
 _CHUNKED_HEAD: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -24,15 +24,15 @@ class Framing:
     handed out; after one, the connection is of no further use.
     """
 
-    __slots__ = ("_ended", "_kind", "_left", "_make", "_parser", "_split", "done")
+    __slots__ = ("_chunks", "_ended", "_kind", "_left", "_make", "_parser", "done")
 
-    def __init__(self, make: Any) -> None:
+    def __init__(self, make: Any, chunks: Chunks) -> None:
+        self._chunks = chunks
         self._make = make
         self._parser = make(self)
         self._ended = False
         self._kind = NONE
         self._left = 0
-        self._split = False
         self.done = True
 
     def on_message_complete(self) -> None:
@@ -74,7 +74,8 @@ class Framing:
         if kind == CLOSE and self._ended:
             raise BadHead("http_request_error")
         self._left = length
-        self._split = False
+        if kind == CHUNKED:
+            self._chunks.begin()
         return self.take(data, end)
 
     def take(self, data: bytes, start: int = 0) -> int:
@@ -93,35 +94,15 @@ class Framing:
         return stop
 
     def _take_chunks(self, data: bytes, start: int) -> int:
-        # llhttp does not tell at which byte a message ended. But a chunked message can only end behind an empty line
-        # (RFC 9112 7.1), so llhttp is fed up to each place that looks like one, and asked.
-        view = memoryview(data)
-        size = len(data)
-        at = start
-        if self._split:  # the empty line may lie across two segments
-            while at < size and at - start < 3 and data[at] in _LINE_ENDS:
-                self._feed(view[at : at + 1])
-                at += 1
-                if self._ended:
-                    self.done = True
-                    return at
-        search = max(start, at - 2)
-        while (found := data.find(HEAD_END, search)) >= 0:
-            stop = found + 4
-            search = found + 2
-            if stop <= at:
-                continue
-            self._feed(view[at:stop])
-            at = stop
-            if self._ended:
-                self.done = True
-                return at
-        if at < size:
-            self._feed(view[at:])
-            if self._ended:
-                raise BadHead("http_request_error")
-        self._split = data[-1] in _LINE_ENDS
-        return size
+        # llhttp does not tell at which byte a message ended: we count chunks ourselves, and both must agree.
+        if start == len(data):
+            return start
+        stop = self._chunks.take(data, start)
+        self._feed(memoryview(data)[start:stop] if stop - start < len(data) else data)
+        self.done = self._chunks.done
+        if self._ended is not self.done:
+            raise BadHead("http_request_error")
+        return stop
 
     def _feed(self, data: bytes | memoryview) -> None:
         try:
@@ -158,9 +139,9 @@ class Dechunk:
 
 def request_framing() -> Framing:
     """For the requests on a caller's connection."""
-    return Framing(httptools.HttpRequestParser)
+    return Framing(httptools.HttpRequestParser, Chunks(trailers_from_caller=True))
 
 
 def response_framing() -> Framing:
     """For the answers on a site's connection."""
-    return Framing(httptools.HttpResponseParser)
+    return Framing(httptools.HttpResponseParser, Chunks())

@@ -25,11 +25,25 @@ class Budget:
 
 
 class Hold:
-    """One answer's body, held. `limit` counts content; `full` says that enough is there (or that no more may be)."""
+    """One answer's body, held. `limit` counts content; `full` says that enough is there (or that no more may be);
+    `until` is the loop's time at which what has come must do.
+    """
 
-    __slots__ = ("_budget", "_content", "_dechunk", "_limit", "_size", "_taken", "_wire", "full", "starved")
+    __slots__ = (
+        "_budget",
+        "_content",
+        "_dechunk",
+        "_limit",
+        "_size",
+        "_taken",
+        "_wire",
+        "full",
+        "starved",
+        "until",
+    )
 
-    def __init__(self, limit: int, chunked: bool, budget: Budget) -> None:
+    def __init__(self, limit: int, chunked: bool, budget: Budget, until: float) -> None:
+        self.until = until
         self._limit = limit
         self._budget = budget
         self._dechunk = Dechunk() if chunked else None

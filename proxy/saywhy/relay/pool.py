@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from saywhy.edge.settings import Deadlines, Limits
 from saywhy.relay.deadlines import Sweep
@@ -18,6 +18,8 @@ from saywhy.relay.dial import Place, dial, token_of
 if TYPE_CHECKING:
     from saywhy.relay.exchange import Exchange
     from saywhy.relay.upstream import Upstream
+
+_SPILL_SECONDS: Final = 1.0
 
 
 class Pool:
@@ -103,6 +105,10 @@ class Pool:
         if upstream in self._idle:
             self._idle.remove(upstream)
         self._top_up()
+
+    def spill_deadline(self) -> float:
+        """Until when the rest of an answer that nobody wants may be read."""
+        return self._sweep.now + self._sweep.tick + _SPILL_SECONDS
 
     def check(self, now: float) -> None:
         """Close what was idle for too long, give up dials that take too long."""

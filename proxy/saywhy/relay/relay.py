@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from saywhy.core.model import Head, Outcome, Plan, Request, Verdict
 from saywhy.core.policy import Routes
 from saywhy.edge.settings import Deadlines, Forwarding, Limits, Upstream
 from saywhy.relay.deadlines import Sweep
+from saywhy.relay.departed import look_for_the_departed
 from saywhy.relay.dial import place_of
 from saywhy.relay.downstream import Downstream
 from saywhy.relay.forwarded import Onward, deployment_id
@@ -18,6 +19,9 @@ from saywhy.relay.outbox import Outbox
 from saywhy.relay.pool import Pool
 from saywhy.relay.tunnel import Tunnel
 from saywhy.relay.upstream import Upstream as UpstreamEnd
+
+_GRACE_SECONDS: Final = 0.5
+"""For a caller who has just connected to send its request, once the relay shuts down."""
 
 
 class Decider(Protocol):
@@ -92,6 +96,9 @@ class Relay:
         self.wait_connect = deadlines.connect_seconds + self.sweep.tick
         self.wait_first_byte = deadlines.first_byte_seconds + self.sweep.tick
         self.wait_idle = deadlines.idle_seconds + self.sweep.tick
+        # These two are early instead, by no more than two ticks: they bound what somebody has to wait.
+        self.wait_hold = max(0.0, deadlines.hold_seconds - self.sweep.tick)
+        self.wait_peek = max(0.0, deadlines.peek_seconds - self.sweep.tick)
         self.wait_head = deadlines.request_head_seconds + self.sweep.tick
         self.wait_keepalive = deadlines.caller_keepalive_seconds + self.sweep.tick
         self._connections: dict[Downstream, None] = {}
@@ -156,6 +163,7 @@ class Relay:
     def _look(self, now: float) -> None:
         for down in list(self._connections):
             down.check(now)
+        look_for_the_departed([down for down in self._connections if down.paused])
         for pool in self.pools.values():
             pool.check(now)
         for tunnel in list(self.tunnels):
@@ -168,17 +176,22 @@ class Relay:
     def pre_shutdown(self) -> None:
         """Close callers' idle connections; listening has ended. Called by aiohttp's runner."""
         self.drain()
+        self._close_idle(fresh=False)
+
+    def _close_idle(self, *, fresh: bool) -> None:
+        """Close those that owe nobody anything; `fresh`: those too whose first request may still be on its way."""
         for down in list(self._connections):
-            down.close()
+            if fresh or not down.fresh:
+                down.close()
 
     async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # aiohttp's signature
         """Wait up to `timeout` seconds for exchanges in flight and for tunnels, then cut off what is left."""
         loop = asyncio.get_running_loop()
-        until = loop.time() + (timeout if timeout is not None else self.deadlines.shutdown_seconds)
+        began = loop.time()
+        until = began + (timeout if timeout is not None else self.deadlines.shutdown_seconds)
         while (self._connections or self.tunnels) and loop.time() < until:
             await asyncio.sleep(0.02)
-            for down in list(self._connections):
-                down.close()
+            self._close_idle(fresh=loop.time() - began > _GRACE_SECONDS)
         for down in list(self._connections):
             down.abort()
         for tunnel in list(self.tunnels):

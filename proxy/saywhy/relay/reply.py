@@ -124,6 +124,8 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
                 gone = [*(gone or ()), line]
         elif what == _CODING:
             codings = value.lower() if codings is None else codings + b"," + value.lower()
+            if status == 204 or status < 200:  # RFC 9112 6.1: nor may this
+                gone = [*(gone or ()), line]
         elif status != 101 or what == _DROP:
             gone = [line] if gone is None else [*gone, line]
             if what == _CONNECTION and value != b"keep-alive":
@@ -138,6 +140,9 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
     if not new:
         # An intermediary speaks its own version (RFC 9110 6.2).
         lines[0] = b"HTTP/1.1" + lines[0][8:]
+        gone = gone or []
+    if len(lines[0]) == 12:  # RFC 9112 4: the space before the reason is not optional, the reason is
+        lines[0] += b" "
         gone = gone or []
     if gone is None:
         return ResponseHead(raw, status, kind, max(size, 0), keep, None)

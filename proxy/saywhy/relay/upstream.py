@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
+import os
 import termios
 from typing import TYPE_CHECKING, Final, cast
 
@@ -136,7 +138,7 @@ class Upstream(Intake, asyncio.Protocol):
                 exchange.switched(self, reply, data[stop:])
                 return None
             exchange.interim(reply)
-            return data[stop:]
+            return data[stop:] if self.exchange is exchange else None
         self._begun = True
         self._keep = reply.keep
         exchange.reply(reply, data[end:stop] if stop > end else b"", framing.done)
@@ -165,7 +167,7 @@ class Upstream(Intake, asyncio.Protocol):
         exchange, self.exchange = self.exchange, None
         if self._keep and exchange is not None and exchange.request_done:
             self._spill = _SPILL_LIMIT
-            self.deadline = exchange.deadline
+            self.deadline = self._pool.spill_deadline()
             self.resume()
         else:
             self.abort()
@@ -208,10 +210,22 @@ class Upstream(Intake, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Gone, for whatever reason."""
+        if exc is not None and self._fd >= 0:
+            self._read_what_is_there()
         self._pool.lost(self)
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
             exchange.site_left(clean=self._eof and exc is None, begun=self._buffer is not None)
+
+    def _read_what_is_there(self) -> None:
+        """A site that answers an upload early may reset what we go on to send, and writing fails before its answer is
+        read. The kernel keeps what came before a reset, and the socket is open until connection_lost returns.
+        """
+        left = self._head_bytes + _SPILL_LIMIT
+        with contextlib.suppress(OSError):
+            while self.exchange is not None and left > 0 and (data := os.read(self._fd, 65536)):
+                left -= len(data)
+                self.data_received(data)
 
     def close(self) -> None:
         """Close, nothing being owed to the site."""

@@ -29,6 +29,7 @@ from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Address, Loaded, SettingsError, parse_address
 from saywhy.relay import Recorders, Relay, as_server
 from saywhy.serve.admin import admin_application
+from saywhy.serve.closing import stop_listening
 from saywhy.serve.reload import Reloader, build, known_rules, settle
 from saywhy.serve.sockets import UnixSockets
 
@@ -115,8 +116,7 @@ class Server:
         """Stop accepting; what is in flight gets `seconds`. The admin port goes last, so that probes see the end."""
         self.not_ready = "Stopping."
         self._callers_sockets.remove()
-        for site in list(self._runner.sites):
-            await site.stop()
+        await stop_listening(self._runner, self.relay)
         self.relay.pre_shutdown()
         await self.relay.shutdown(seconds)
         await self._runner.cleanup()

@@ -15,6 +15,9 @@ from saywhy.core.model import Evidence
 
 _NOT_ACTED_ON = frozenset({425, 429})  # RFC 8470 5.2 and RFC 6585 4: refused before anything was done
 
+NEVER_MENDED = frozenset({501, 505, 508})
+"""Server failures that stay what they are: not implemented, no such version, a loop (RFC 9110 15.6.2, RFC 5842 7.2)."""
+
 _REPEATS = frozenset({"once", "after_delay"})
 """The retry words that send the same request again."""
 
@@ -53,6 +56,8 @@ def advise(
     same: str = row.same_safe if safe else row.same_unsafe
     retry: str = row.retry
     own_same = None
+    if row.code == "internal" and status in NEVER_MENDED:
+        same = "discouraged"
     if given is not None:
         retry = given.retry or retry
         effects = given.side_effects or effects

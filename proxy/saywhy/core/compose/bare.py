@@ -34,12 +34,28 @@ def failure_envelope(request: Request, failure: Failure, *, seconds: int | None 
     row = row._replace(kind=kind.kind, origin=kind.origin, action=row.action if failure.wait else kind.action)
     said = min(seconds or failure.wait, CAP) or None
     message = sentences.own(failure.message)
-    return _envelope(row, request, status=failure.status, said=said, message=message, failure=failure)
+    return _envelope(
+        row,
+        request,
+        status=failure.status,
+        said=said,
+        by_table=not seconds,
+        message=message,
+        failure=failure,
+    )
 
 
 def _envelope(
-    row: Code, request: Request, *, status: int, said: int | None, message: Clean, failure: Failure | None
+    row: Code,
+    request: Request,
+    *,
+    status: int,
+    said: int | None,
+    message: Clean,
+    failure: Failure | None,
+    by_table: bool = False,
 ) -> Envelope:
+    """`said`: seconds of a wait; `by_table`: nobody named it but our own table."""
     keyed = "idempotency-key" in request.fields
     advice = advise(
         row,
@@ -51,12 +67,13 @@ def _envelope(
         given=None,
     )
     seconds = said or DEFAULT_WAIT.get(row.code)
+    named = said is not None and not by_table
     guidance = sentences.guidance(
         row.code,
         status=status,
         by_status=failure is None,
         wait=seconds,
-        waits=said is not None,
+        waits=named,
         doubtful=advice.doubtful,
         keyed=keyed,
         fields=(),
@@ -70,7 +87,7 @@ def _envelope(
             message=message,
             retry=own(advice.retry),
             retry_after=seconds,
-            retry_after_source="default" if seconds and said is None else None,
+            retry_after_source="default" if seconds and not named else None,
             kind=own(row.kind),
             origin=own(row.origin),
             recovery=Recovery(

@@ -5,7 +5,7 @@ speak beside it, the wait, the advice.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ from saywhy.core.compose.texts import Texts
 from saywhy.core.contract import codes
 from saywhy.core.contract.codes import DEFAULT_WAIT, Code
 from saywhy.core.contract.statuses import code_for_status
+from saywhy.core.hints.spoken import spoken_wait
 from saywhy.core.hints.wait import CAP, retry_after, wait
 from saywhy.core.model import Evidence, Head
 from saywhy.core.scrub.clean import Clean
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from saywhy.core.page import Page
 
 _T = TypeVar("_T")
+
+_SMALL_PAGE = 1000
+"""Characters of visible text."""
 
 
 class Found(NamedTuple):
@@ -40,10 +44,13 @@ class Found(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Seconds to wait or None, and whether the site itself named them."""
+    """Seconds to wait or None; whether the site itself named them; and whether it did so where programs look, which
+    says that it did not act on the request.
+    """
 
     seconds: int | None
     named: bool
+    firm: bool = False
 
 
 @dataclass(slots=True)
@@ -83,38 +90,47 @@ def draft_of(found: Found, texts: Texts, now: float) -> Draft:
     voices += [
         one for one in found.evidence if one is not decider and one.decided_by in ("dialect", "contract")
     ]
-    waits = _wait(found.head, row, voices, now)
+    waits = _wait(found, row, voices, now)
     advice = advise(
         row,
         method=request.method.upper(),
         keyed="idempotency-key" in request.fields,
         status=status,
-        waits=waits.named,
+        waits=waits.firm,
         failure=None,
         given=decider,
     )
     draft = Draft(
         found, texts, choice, code, row, voices, texts.passes(public_host(request.host)), waits, advice, None
     )
-    draft.field = texts.text(draft.first(lambda one: one.field or _only_field(one)), 200)
+    draft.field = texts.name(draft.first(lambda one: one.field or _only_field(one)), 200)
     return draft
 
 
-def _wait(head: Head, row: Code, voices: Sequence[Evidence], now: float) -> Wait:
+def _wait(found: Found, row: Code, voices: Sequence[Evidence], now: float) -> Wait:
     """A wait only where the advice is to send something again: "do not retry, after 30 seconds" helps nobody."""
     decider = voices[0] if voices else None
     retry = (decider.retry if decider else None) or row.retry
     said = next((one.retry_after for one in voices if one.retry_after and one.retry_after > 0), None)
     if retry not in ("after_delay", "once", "refetch"):
         return Wait(None, False)
-    if said is None and retry == "after_delay":
-        said = wait(head.response.fields, now=now)
-    elif said is None:
-        said = retry_after(head.response.fields, now=now)
+    fields = found.head.response.fields
+    if said is None:
+        said = (wait if retry == "after_delay" else retry_after)(fields, now=now)
     if said is not None:
-        return Wait(min(math.ceil(said), CAP), True)
+        return Wait(CAP if said >= CAP else math.ceil(said), True, True)
     default = DEFAULT_WAIT.get(row.code)
-    return Wait(default if retry == "after_delay" else None, False)
+    if retry != "after_delay" or default is None:
+        return Wait(default if retry == "after_delay" else None, False)
+    spoken = next((seconds for text in _told(found, voices) if (seconds := spoken_wait(text))), None)
+    return Wait(spoken or default, spoken is not None)
+
+
+def _told(found: Found, voices: Sequence[Evidence]) -> Iterator[str]:
+    """The texts in which a site may name a wait: its own messages, then a page small enough to be about nothing else."""
+    yield from (one.message for one in voices if one.message)
+    if found.page is not None and len(text := found.page.text) <= _SMALL_PAGE:
+        yield text
 
 
 def _only_field(evidence: Evidence) -> str | None:

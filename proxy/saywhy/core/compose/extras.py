@@ -73,8 +73,8 @@ def _errors(draft: Draft) -> tuple[FieldFault, ...] | None:
     parts = []
     for fault in faults[:_MAX_ERRORS]:
         message = texts.text(fault.message, 300) or sentences.own("This value was not accepted.")
-        pointer = texts.exact("#" + fault.pointer.removeprefix("#"), 200) if fault.pointer else None
-        parts.append(FieldFault(field=texts.text(fault.field, 200), message=message, pointer=pointer))
+        pointer = texts.pointer(fault.pointer, 200)
+        parts.append(FieldFault(field=texts.name(fault.field, 200), message=message, pointer=pointer))
     return tuple(parts)
 
 

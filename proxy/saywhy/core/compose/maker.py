@@ -107,6 +107,8 @@ def _kind_and_recovery(draft: Draft) -> dict[str, Any]:
     origin: str = row.origin
     action: str = row.action
     given: Mapping[str, Any] = {}
+    if row.code not in codes.CODES and draft.wait.seconds:
+        action = "retry_later"  # advised `once`, and the site says when
     if decider is not None and decider.decided_by == "contract":
         if decider.kind:
             known = kinds.look_up(decider.kind)
@@ -134,7 +136,7 @@ def _guidance(draft: Draft) -> Clean:
         clean
         for one in draft.voices
         for fault in one.errors[:4]
-        if (clean := draft.texts.text(fault.field, 80))
+        if (clean := draft.texts.name(fault.field, 80))
     ]
     scopes = draft.texts.texts(draft.first(lambda one: one.required_scopes) or (), 80, 5)
     return sentences.guidance(
@@ -149,6 +151,7 @@ def _guidance(draft: Draft) -> Clean:
         scopes=scopes or (),
         url=bool(draft.first(lambda one: one.continue_url)),
         retry=draft.advice.retry if draft.advice.retry != draft.row.retry else "",
+        allow=sentences.methods(draft.found.head.response.fields.joined("allow")),
     )
 
 

@@ -123,11 +123,22 @@ _SEPARATORS = ("|", " - ", " – ", " — ", " · ", "::", "»", "«", " • ", 
 def says_something(text: str) -> bool:
     """Whether `text` tells more than a status does, and is not the phrase of a challenge page or a stock one."""
     text = text[:500]
-    if _core(text) in _BARE or is_challenge(text):
+    if _core(text) in _BARE or is_challenge(text) or _is_printout(text):
         return False
     return not is_stock(text) or not all(
         is_stock(one) or _core(one) in _BARE for one in _split(text, rest=True)
     )
+
+
+_PRINTOUT = re.compile(
+    r":\d{1,9}:\d{1,9}:(?:FATAL|ERROR|WARNING):|(?:^|\s)(?:\[\s*\]|\(\s*\)|\{\s*\}|''|\"\")(?=[\s.,:;!]|$)"
+)
+"""A log line of a parser (libxml2: file, line, column, level), and brackets or quotes whose content never came."""
+
+
+def _is_printout(text: str) -> bool:
+    """Whether `text` is what a program printed for its maker, or a sentence with a hole in it."""
+    return _PRINTOUT.search(text) is not None
 
 
 def is_challenge(text: str) -> bool:

@@ -10,6 +10,7 @@ from typing import get_args
 
 from saywhy.core.contract.codes import CODES
 from saywhy.core.contract.kinds import KINDS
+from saywhy.core.contract.statuses import code_for_status
 from saywhy.core.contract.words import Action, Origin, Retry, SameArguments, SideEffects
 from saywhy.core.scrub.clean import Clean, Own
 
@@ -77,15 +78,38 @@ _TO_DO = {
 }
 
 _TO_DO_BY_STATUS = {
-    405: "Use another method; the Allow field of this answer names those that the site takes.",
-    406: "Ask for another format with Accept.",
+    405: "Use another method; this one is not taken at this address.",
+    406: "Change Accept: ask for another format, or for any.",
     410: "Stop asking for this address; it will not come back.",
     413: "Send less at once.",
-    414: "Shorten the address, for instance by sending the parameters as content.",
-    415: "Send the content in another type; Accept or Accept-Post in this answer may name those that the site takes.",
+    414: "Shorten the URL, for instance by sending the parameters as content.",
+    415: "Change Content-Type: send the content in another type; Accept or Accept-Post in this answer may name those that the site takes.",
     428: "Read the current state, then send the request with If-Match and the ETag that came with it.",
     431: "Send fewer or shorter header fields, cookies above all.",
 }
+
+_TO_DO_NEVER_MENDED = {
+    501: "Do not repeat this request: the site does not support what it asks for; look for another way.",
+    505: "Do not repeat this request: the site does not support its version of HTTP.",
+    508: "Do not repeat this request: it runs in a circle among the servers; stop and report it.",
+}
+"""Server failures that no repetition mends."""
+
+_METHODS = (
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "PATCH",
+    "DELETE",
+    "OPTIONS",
+    "TRACE",
+    "QUERY",
+    "PROPFIND",
+    "REPORT",
+    "SEARCH",
+)
+
 
 _TO_DO_BY_RETRY = {
     "fix_input": _TO_DO["invalid_input"],
@@ -162,10 +186,14 @@ def guidance(
     scopes: Sequence[str],
     url: bool,
     retry: str = "",
+    allow: Sequence[str] = (),
 ) -> Clean:
     """One or two sentences about what to do. `wait` in seconds, `waits` where the site named it; `url`: a page where
-    a person can go on is known; `retry`: the word of a contract that advises otherwise than the code.
+    a person can go on is known; `retry`: the word of a contract that advises otherwise than the code; `allow`: the
+    methods that the site takes.
     """
+    if code == "internal" and status in _TO_DO_NEVER_MENDED and retry in ("", "refetch"):
+        return own(_TO_DO_NEVER_MENDED[status])
     if doubtful:
         after = f"Wait {_seconds(wait)} first. " if wait else ""
         return own(f"{after}{_CHECK_FIRST}; send it again only if it did not.")
@@ -174,7 +202,7 @@ def guidance(
         named = (
             f"Wait {_seconds(wait)}" if waits else f"The site named no time; wait at least {_seconds(wait)}"
         )
-        last = "; if it fails again, stop and report it" if code == "internal" else ""
+        last = "" if code in CODES and code != "internal" else "; if it fails again, stop and report it"
         return own(f"{named}, then send {same} again{last}.")
     if retry in _TO_DO_BY_RETRY:
         return own(_TO_DO_BY_RETRY[retry])
@@ -190,11 +218,23 @@ def guidance(
         )
     if code == "needs_human" and url:
         return own("Hand this step to the person, who can go on at continue_url; do not try to get past it.")
-    if by_status and status in _TO_DO_BY_STATUS:
-        return own(_TO_DO_BY_STATUS[status])
+    if (by_status or code == code_for_status(status)) and (sharper := _by_status(status, allow)):
+        return own(sharper)
     if code == "internal" and keyed:
         return own(f"Send {same} once more; if it fails again, stop and report it.")
     return own(_TO_DO.get(code) or "Read the message; send the request once more at most.")
+
+
+def methods(allow: str | None) -> tuple[str, ...]:
+    """The methods that an Allow field names (RFC 9110 10.2.1), as far as they are known here."""
+    named = {word.strip() for word in (allow or "")[:1024].split(",")}
+    return tuple(word for word in _METHODS if word in named)
+
+
+def _by_status(status: int, allow: Sequence[str]) -> str | None:
+    if status == 405 and allow:
+        return f"Use a method that the site takes here: {', '.join(allow)}."
+    return _TO_DO_BY_STATUS.get(status)
 
 
 def _seconds(count: int | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from saywhy.core.scrub.clean import Clean
+from saywhy.core.scrub.patterns import MARK
 
 if TYPE_CHECKING:
     from saywhy.core.scrub import Scrubber
@@ -48,7 +49,25 @@ class Texts:
     def texts(self, raw: Iterable[str], limit: int, most: int) -> tuple[Clean, ...] | None:
         """At most `most` of `raw`, exact; None where none is left."""
         found = tuple(clean for one in list(raw)[:most] if (clean := self.exact(one, limit)) is not None)
-        return found or None
+        # A secret with a blank in it comes as two: judged as they will be read, side by side.
+        whole = (" ".join(found), ", ".join(found)) if len(found) > 1 else ()
+        return found if found and all(map(self._scrubber.is_clean, whole)) else None
+
+    def pointer(self, raw: str | None, limit: int) -> Clean | None:
+        """A JSON Pointer as a fragment, exact; None where it, its segments or what they decode to is no mere name."""
+        if not raw:
+            return None
+        whole = "#" + raw.removeprefix("#")
+        return self.exact(whole, limit) if self._parts_pass(whole) else None
+
+    def name(self, raw: str | None, limit: int) -> Clean | None:
+        """The name of a field; None where scrub redacts in it: half a name is none."""
+        clean = self.text(raw, limit)
+        return None if clean is None or MARK in clean or not self._parts_pass(clean) else clean
+
+    def _parts_pass(self, pointer: str) -> bool:
+        """Whether scrub leaves every segment alone: what hides behind a slash may be a path of its own."""
+        return all(map(self._scrubber.is_clean, pointer.split("/")))
 
     def url(self, raw: str | None, page: str) -> Clean | None:
         """An absolute http or https address without user-info, taken against `page` (absolute, or ""), else None."""

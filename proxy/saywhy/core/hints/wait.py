@@ -141,6 +141,6 @@ def _date(value: str) -> float | None:
 
 
 def _bounded(seconds: float) -> int | None:
-    if seconds <= 0:
+    if not seconds > 0:  # nor is a NaN any wait
         return None
     return CAP if seconds >= CAP else math.ceil(seconds)

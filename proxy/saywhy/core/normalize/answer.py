@@ -90,9 +90,12 @@ def annotated(
     return replace(verdict, code=envelope.error.code, decided_by=composed.decided_by, rule=composed.rule)
 
 
-def redacted(verdict: Verdict, body: bytes, counts: Mapping[str, int]) -> Verdict:
+def redacted(case: Case, verdict: Verdict, body: bytes, counts: Mapping[str, int]) -> Verdict:
     """`verdict`, whose body is now the site's with the floor redacted in place (content coding off)."""
-    fields = sections.redacted_fields(verdict.fields, len(body))
+    policy = case.plan.policy
+    fields = sections.redacted_fields(
+        verdict.fields, len(body), differs=policy.scrub != "everyone", useragents=policy.useragents
+    )
     return replace(verdict, action="redact", fields=fields, body=body, redactions=dict(counts))
 
 
@@ -104,6 +107,7 @@ def shadowed(case: Case, verdict: Verdict) -> Verdict:
         code=verdict.code,
         decided_by=verdict.decided_by,
         rule=verdict.rule,
+        would=verdict.action,
     )
 
 

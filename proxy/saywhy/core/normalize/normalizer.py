@@ -213,7 +213,7 @@ class Normalizer:
         if plain.fault or plain.truncated:
             return verdict
         kept, counts = self._scrubber.redact_floor(plain.data)
-        return answer.redacted(verdict, kept, counts) if counts else verdict
+        return answer.redacted(case, verdict, kept, counts) if counts else verdict
 
 
 def _wants_envelope(caller: Caller, policy: Policy) -> bool:

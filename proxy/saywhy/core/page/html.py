@@ -23,7 +23,7 @@ _BLOCKS = (
 _UNSEEN = ("head", "script", "style", "template", "noembed", "noframes", "datalist", "object", "canvas")
 """Elements whose content nobody sees. noscript is seen, by callers without scripts: walls speak there."""
 
-_PROLOGUE = re2.compile(r"^(?:\s*<\?[^>]*(?:>|\z))+")
+_PROLOGUE = re2.compile(r"^(?:[\s\x{FEFF}\x0B]*<\?[^>]*(?:>|\z))+")
 _END_TAGS = re.compile("(?i)</(?:body|html)>")
 _TAG = re.compile(r"<[^<>]*>")  # one class, one repetition: linear
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -100,8 +100,9 @@ def _open_ended(source: str) -> str:
     """`source` as the parser should see it: no XML prologue, and without the end tags of body and html, since libxml2
     drops what follows them and frameworks print their traces there.
     """
-    markup = _PROLOGUE.sub("", source) if source[:64].lstrip().startswith("<?") else source
-    return _END_TAGS.sub("", markup)
+    markup = _END_TAGS.sub("", source)
+    start = markup[:64].lstrip("\ufeff \t\r\n\f\v")
+    return _PROLOGUE.sub("", markup) if start.startswith("<?") else markup
 
 
 def _printable(markup: str) -> bytes:

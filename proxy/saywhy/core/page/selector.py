@@ -1,5 +1,7 @@
 """A compiled CSS selector: soupsieve, the selector engine of BeautifulSoup."""
 
+from collections.abc import Sequence
+
 import soupsieve
 from bs4 import BeautifulSoup, Tag
 
@@ -29,6 +31,22 @@ class Selector:
 def element_text(element: Tag) -> str:
     """The element's text, white space folded."""
     return fold_space(element.get_text(" "))
+
+
+def followed_text(element: Tag, names: Sequence[str]) -> str | None:
+    """The text of the element whose id stands in one of the attributes `names`, as in aria-describedby; the first name
+    that leads to text counts. Of several ids the last one: hints come before complaints. None where there is none.
+    """
+    root = next(reversed(list(element.parents)), None)
+    ids = [one for name in names for one in reversed((attribute(element, name) or "").split()[-_MOST_IDS:])]
+    for one in ids:
+        found = root.find(id=one) if root is not None else None
+        if isinstance(found, Tag) and (text := element_text(found)):
+            return text
+    return None
+
+
+_MOST_IDS = 4
 
 
 def attribute(element: Tag, name: str) -> str | None:

@@ -14,8 +14,13 @@ from saywhy.core.contract.envelope import Envelope, Error
 
 CONTENT_TYPE = "text/markdown; charset=utf-8"  # RFC 7763 2: charset is required
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$@:^=])")
-_OPENING = re.compile(r"^(\s*)([-.]|\d+[.)])")
+_MARKUP = re.compile(
+    r"([\\`*\[\]<>|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|!(?=\[)|&(?=#?[A-Za-z0-9]{1,32};)|:(?=//)|(?<=www)\.)"
+)
+"""What CommonMark, GFM (tables, strike-through, bare addresses) or math reads as markup within a line. An underscore within
+a word is none, nor is a parenthesis behind an escaped bracket."""
+_OPENING = re.compile(r"^(\s*)([-+#=:.]|\d+(?=[.)]))")
+"""What only opens a block: list, heading, underline, definition."""
 
 
 def render(envelope: Envelope, status: int, public_url: str) -> bytes:
@@ -39,8 +44,13 @@ def render(envelope: Envelope, status: int, public_url: str) -> bytes:
 
 
 def escape(text: str) -> str:
-    """`text` with every sign escaped that CommonMark, or a common extension of it, gives a meaning."""
-    return _OPENING.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", " ".join(text.split())))
+    """`text` with every sign escaped that CommonMark, or a common extension of it, gives a meaning where it stands."""
+    return _OPENING.sub(_opened, _MARKUP.sub(r"\\\1", " ".join(text.split())))
+
+
+def _opened(match: re.Match[str]) -> str:
+    space, sign = match.groups()
+    return f"{space}{sign}\\" if sign.isdigit() else f"{space}\\{sign}"
 
 
 def _word(word: str) -> str:

@@ -10,7 +10,7 @@ import re2
 from saywhy.core.model import Evidence
 from saywhy.core.page import Selector, point
 from saywhy.core.page.html import fold_space
-from saywhy.core.page.selector import attribute, element_text
+from saywhy.core.page.selector import attribute, element_text, followed_text
 from saywhy.core.rules.exam import Exam, PastBound
 from saywhy.core.rules.shape import Extract, Then
 
@@ -47,7 +47,13 @@ class Saying(NamedTuple):
         if spec.css is not None:
             element = exam.first(self.selectors[name])
             if element is not None:
-                found = attribute(element, spec.attr) if spec.attr else element_text(element)
+                found = (
+                    attribute(element, spec.attr)
+                    if spec.attr
+                    else followed_text(element, spec.follow)
+                    if spec.follow
+                    else element_text(element)
+                )
         elif spec.json_ is not None:
             value = point(page.json, spec.json_)
             found = (

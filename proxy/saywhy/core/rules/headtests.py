@@ -7,7 +7,7 @@ from collections.abc import Callable
 import re2
 
 from saywhy.core.model import Head
-from saywhy.core.page.kind import media_of, possible
+from saywhy.core.page.kind import declared, media_of, possible
 from saywhy.core.rules.conditions import Condition, none_of, shown
 from saywhy.core.rules.exam import Exam
 from saywhy.core.rules.ranges import Span
@@ -181,3 +181,17 @@ def media(words: tuple[str, ...]) -> Condition:
         on_head,
         head_only=not kinds,
     )
+
+
+_NAMELESS = frozenset({"text/plain", "application/x-www-form-urlencoded", "text/xml", "application/xml"})
+
+
+def sees_success(words: tuple[str, ...], media: str) -> bool:
+    """Whether a rule that names `words` as its media can make something of a success sent as `media`: of HTML and JSON
+    always. What a rule calls `text` or `xml` is only what has no better name, so that feeds, drawings, tables and Markdown
+    are let through.
+    """
+    kind = declared(media)
+    if kind in ("html", "json") or (kind in words and media in _NAMELESS):
+        return True
+    return any("/" in word and wildcard(word)(media) for word in words)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from saywhy.core.model import Head
 from saywhy.core.page import NOT_JSON, Selector, Thing, availability_word, point, type_word
-from saywhy.core.page.selector import attribute, element_text
+from saywhy.core.page.kind import declared, media_of
+from saywhy.core.page.selector import attribute, element_text, followed_text
 from saywhy.core.rules.conditions import Condition, shown
 from saywhy.core.rules.exam import Exam
 from saywhy.core.rules.expressions import Expression
@@ -223,7 +225,21 @@ def size(shape: Size) -> Condition:
         page = exam.page
         return f"size is {page.size} bytes, {len(page.text)} characters of text{', and more to come' if page.truncated else ''}"
 
-    return Condition("size", 3, holds, why)
+    def on_head(head: Head) -> bool | None:
+        fields = head.response.fields
+        length = fields.get("content-length") or ""
+        if "content-encoding" in fields or not (length.isascii() and length.isdigit()) or len(length) > 18:
+            return None
+        most = shape.bytes.high if shape.bytes is not None else None
+        if shape.text is not None and declared(media_of(fields.get("content-type") or "")) == "text":
+            most = min(most or shape.text.high * _THIN, shape.text.high * _THIN)
+        return False if most is not None and int(length) > most else None
+
+    return Condition("size", 3, holds, why, on_head)
+
+
+_THIN = 64
+"""Bytes that a visible character of plain text takes at most: blanks fold, but a line is not made of them."""
 
 
 def select(shapes: tuple[Select, ...]) -> Condition:
@@ -231,6 +247,7 @@ def select(shapes: tuple[Select, ...]) -> Condition:
     tests = [
         (
             Selector(shape.css),
+            shape.follow,
             shape.text,
             [(name, test.exists, value_test(test)) for name, test in (shape.attr or {}).items()],
         )
@@ -239,8 +256,8 @@ def select(shapes: tuple[Select, ...]) -> Condition:
 
     def failing(exam: Exam) -> str:
         reason = ""
-        for selector, text, attributes in tests:
-            reason = _select_fails(exam, selector, text, attributes)
+        for test in tests:
+            reason = _select_fails(exam, *test)
             if not reason:
                 return ""
         return reason
@@ -248,11 +265,20 @@ def select(shapes: tuple[Select, ...]) -> Condition:
     return Condition("select", 30, lambda exam: not failing(exam), failing)
 
 
-def _select_fails(exam: Exam, selector: Selector, text: Expression | None, attributes: list[Any]) -> str:
+def _select_fails(
+    exam: Exam,
+    selector: Selector,
+    follow: tuple[str, ...] | None,
+    text: Expression | None,
+    attributes: list[Any],
+) -> str:
     element = exam.first(selector)
     if element is None:
         return f"select: nothing is {shown(selector.css)}"
-    if text is not None and not exam.finds(text, element_text(element)[:20000]):
+    said = followed_text(element, follow) if follow else None if text is None else element_text(element)
+    if follow and not said:
+        return f"select: {follow[0]} of {shown(selector.css)} leads to no text"
+    if text is not None and not exam.finds(text, (said or "")[:20000]):
         return f"select: the text of {shown(selector.css)} is another"
     for name, exists, passes in attributes:
         value = attribute(element, name)

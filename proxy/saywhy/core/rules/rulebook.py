@@ -13,6 +13,7 @@ from saywhy.core.rules.conditions import Condition
 from saywhy.core.rules.exam import Exam, OutOfWork, PastBound, Work
 from saywhy.core.rules.extract import Saying
 from saywhy.core.rules.groups import ROWS, compile_when
+from saywhy.core.rules.headtests import sees_success
 from saywhy.core.rules.prefilter import NOTHING_SEEN, Prefilter
 from saywhy.core.rules.shape import Rule, When
 
@@ -63,7 +64,8 @@ _NO_MATCH = Match()
 
 class CompiledRule(NamedTuple):
     """A rule ready to be tried. `signals`: what it looks at, in words; `vendor`: heads alone decide it, by at least one
-    field (order of evidence 2); `early`: its plainest conditions, on status, method and media.
+    field (order of evidence 2); `early`: its plainest conditions, on status, method and media; `media`: the kinds and types
+    that it names.
     """
 
     info: RuleInfo
@@ -73,6 +75,7 @@ class CompiledRule(NamedTuple):
     vendor: bool
     early: tuple[Condition, ...] = ()
     bit: int = 0
+    media: tuple[str, ...] = ()
 
 
 Note = Callable[[Step], None] | None
@@ -92,7 +95,9 @@ def compile_rule(rule: Rule, info: RuleInfo) -> CompiledRule:
         for row in ROWS
         if row.key in _EARLY and (value := getattr(rule.when, row.attribute)) is not None
     )
-    return CompiledRule(info, condition, signals, Saying.of(rule.then), vendor, early)
+    return CompiledRule(
+        info, condition, signals, Saying.of(rule.then), vendor, early, media=rule.when.media or ()
+    )
 
 
 def asks_header(when: When) -> bool:
@@ -282,15 +287,14 @@ class Rulebook:
         return not shadow
 
     def wants_success(self, head: Head, packs: tuple[str, ...] | None = None) -> bool:
-        """Whether some rule that looks at successes survives the heads: the page has to be seen."""
+        """Whether some rule that looks at successes survives the heads: the page has to be seen. HTML and JSON are worth
+        that. Anything else (a download, a feed, what has no type) is let through unless the heads alone decide for a
+        rule, or a rule names that kind and what came may be as small as it says.
+        """
         if not self._successes:
             return False
-        kind = (
-            head.response.status,
-            head.request.method,
-            media_of(head.response.fields.get("content-type") or ""),
-            packs,
-        )
+        media = media_of(head.response.fields.get("content-type") or "")
+        kind = (head.response.status, head.request.method, media, packs)
         candidates = self._candidates.get(kind)
         if candidates is None:
             candidates = tuple(
@@ -300,7 +304,11 @@ class Rulebook:
             )
             if len(self._candidates) < _MOST_KINDS:
                 self._candidates[kind] = candidates
-        return any(rule.condition.on_head(head) is not False for rule in candidates)
+        for rule in candidates:
+            holds = rule.condition.on_head(head)
+            if holds or (holds is None and sees_success(rule.media, media)):
+                return True
+        return False
 
 
 def _why(rule: CompiledRule, exam: Exam) -> str:

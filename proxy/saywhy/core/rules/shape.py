@@ -93,7 +93,13 @@ AnyValue = Annotated[
 
 
 def _cookies(value: Any) -> Any:
-    return value if isinstance(value, dict) else dict.fromkeys(_listed(value), True)
+    if isinstance(value, dict):
+        return value
+    names = _listed(value)
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"{name!r} is no name of a cookie; write a name, or {{name: test}}")
+    return dict.fromkeys(names, True)
 
 
 ByName = Annotated[dict[str, AnyValue], Field(min_length=1)]
@@ -147,6 +153,10 @@ class Select(Shape):
     """The first element that a CSS selector finds. Shorthand: the selector."""
 
     css: Css
+    follow: Texts | None = Field(
+        None,
+        description="Its attributes (aria-describedby) that name, by id, the element whose text is meant.",
+    )
     text: Regex | None = Field(None, description="An RE2 expression found in its text.")
     attr: ByName | None = Field(None, description="Tests on its attributes.")
 
@@ -267,6 +277,9 @@ class Extract(Shape):
 
     css: Css | None = None
     attr: Text | None = Field(None, description="With css: the attribute instead of the text.")
+    follow: Texts | None = Field(
+        None, description="With css: its attributes that name, by id, the element whose text is taken."
+    )
     json_: Annotated[str, StringConstraints(pattern=r"^(/.*)?$", max_length=300)] | None = Field(
         None, alias="json"
     )
@@ -293,6 +306,8 @@ class Extract(Shape):
             raise ValueError("has no source; name css, json, header or re")
         if self.attr is not None and self.css is None:
             raise ValueError("has attr without css; name the element")
+        if self.follow is not None and (self.css is None or self.attr is not None):
+            raise ValueError("has follow beside attr or without css; name the element, and one of the two")
         return self
 
 

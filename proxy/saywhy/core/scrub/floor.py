@@ -13,7 +13,7 @@ from functools import cache
 
 import re2
 
-from saywhy.core.scrub import secrets, traces
+from saywhy.core.scrub import coded, secrets, traces
 from saywhy.core.scrub.patterns import MARK, Span, Table, merged
 from saywhy.core.scrub.values import TRACE_NAMES
 
@@ -121,7 +121,11 @@ def _string(raw: bytes, name: bytes, found: Found, counts: Counter[str]) -> byte
 def _marked(text: str, found: Found, counts: Counter[str]) -> str:
     parts: list[str] = []
     at = 0
-    for span in merged([*_floor().scan(text), *found(text)]):
+
+    def scan(one: str) -> list[Span]:
+        return [*_floor().scan(one), *found(one)]
+
+    for span in merged([*scan(text), *coded.decoded_spans(text, scan)]):
         between = text[at : span.start]
         counts[span.kind] += 1
         if parts and not any(letter.isalnum() for letter in between):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from saywhy.core.scrub import floor, paths, plain, secrets, traces, values
+from saywhy.core.scrub import coded, floor, paths, plain, secrets, traces, values
 from saywhy.core.scrub.clean import Clean
 from saywhy.core.scrub.patterns import MARK, Span, Table, merged, replaced
 
@@ -103,7 +103,10 @@ class Scrubber:
 
     def _spans(self, text: str) -> list[Span]:
         twin = plain.twin(text)
-        return merged([*self._table.scan(twin, _MOST_MATCHES), *self._found(twin)])
+        return merged([*self._scan(twin), *coded.decoded_spans(twin, self._scan)])
+
+    def _scan(self, text: str) -> list[Span]:
+        return [*self._table.scan(text, _MOST_MATCHES), *self._found(text)]
 
     def _found(self, text: str) -> list[Span]:
         return [

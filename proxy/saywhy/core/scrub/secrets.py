@@ -14,7 +14,7 @@ from saywhy.core.scrub.patterns import Pattern
 
 # A name that announces a secret: the announcing word ends the name (token_type and session_timeout do not).
 _NAME = (
-    r"(?:[\w.\-]*(?:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|jwt|sessionid|sessid"
+    r"(?:[\w.\-]*(?:password|passwort|kennwort|mot[_\- ]de[_\- ]passe|contrase(?:ñ|n)a|senha|wachtwoord|passwd|passphrase|pwd|secret|token|credentials?|authorization|jwt|sessionid|sessid"
     r"|session[_\-]?(?:id|key|token)|(?:api|access|account|private|secret|shared|master|license|encryption|signing"
     r"|auth|client|app|application|service|storage|sas|webhook|hmac|crypto|cipher|aes|rsa|ssh|subscription|instrumentation|consumer|deploy|admin|user|db|shared[_\-]?access)"
     r"[_\-. ]?key(?:[_\-]?id)?|connect\.sid|[_\-]session|signature|set[_\-]?cookie|cookies?)"
@@ -27,6 +27,7 @@ _SAID = r"""(?i)\b(?:password|passphrase|secret|token|key|code|credential|jwt|co
 _SCHEME = r"(?i)\b(?:(?:bearer|basic|negotiate|digest|dpop)|authorization['\"]?\s{0,3}(?:=>|=|:)\s{0,3}['\"]?[\w\-]+) {1,2}([A-Za-z0-9+/=_\-.~]{8,})"
 _COOKIE = r"""(?i)\b(?:set-|set_|http_)?cookie2?s?['"]?\s{0,3}(?:=>|=|:)\s{0,3}['"]?([^\s=;,"'<>]+=[^\s;,"'<>]+(?:;\s{0,2}[^\s=;,"'<>]+=[^\s;,"'<>]*)*)"""
 _QUERY = r"(?:[?&;]|&amp;|\\u0026)(?:code|state|key|sig|signature|token|access_token|id_token|refresh_token|assertion|ticket|nonce|hmac|auth|otp|X-Amz-(?:Signature|Credential|Security-Token))=([^\s&\"'<>#;]{12,})"
+_CURL = r"""(?:\A|[\s"'`(])(?:-u|--user|-U|--proxy-user)(?:\s{0,3}|=)["']?([^\s:"'`]{1,64}:[^\s"'`]{3,})"""
 _JWT = r"\beyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*){1,4}"
 _PEM = r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"
 _CARD = r"(?:\A|[^\w.\-])(\d{4}(?: \d{4}){3}|\d{4}(?:-\d{4}){3}|3\d{3}[ \-]\d{6}[ \-]\d{5}|\d{13,19})(?:[^\w\-]|\z)"
@@ -174,6 +175,12 @@ def _is_named_value(match: Any, text: str) -> bool:
     return len(value) >= 3
 
 
+def _is_login(match: Any, text: str) -> bool:
+    value = match.group(1).partition(":")[2]
+    # `-u 1000:1000` is a user and a group.
+    return not value.isdigit() and _PLACEHOLDER.fullmatch(value) is None and value.lower() not in _WORDS
+
+
 def _is_cell(match: Any, text: str) -> bool:
     return looks_random(match.group(2)) and match.group(2).lower() not in _WORDS
 
@@ -218,6 +225,7 @@ def _is_card(match: Any, text: str) -> bool:
 _NAME_DOORS = (
     "pass", "pwd", "secret", "token", "credential", "auth", "jwt", "sess", "key", "sid", "signature", "cookie", "otp",
     "sig", "dsn", "salt",
+    "kennwort", "contrase", "senha", "wachtwoord",
 )  # fmt: skip
 
 FLOOR = (
@@ -241,6 +249,7 @@ PATTERNS = (
         _is_credential,
     ),
     Pattern("cookie", ("cookie",), _COOKIE, (1,), _is_cookie),
+    Pattern("secret", ("-u", "--user", "--proxy-user"), _CURL, (1,), _is_login),
     Pattern("secret", _NAME_DOORS, _NAMED, (3, 4, 5), _is_named_value),
     Pattern(
         "secret",

@@ -90,6 +90,16 @@ class Deadlines(Section):
     idle_seconds: float = Field(
         default=60, gt=0, description="Without a byte in either direction in the middle of a message."
     )
+    hold_seconds: float = Field(
+        default=5,
+        gt=0,
+        description="For an agent's error page to come whole; then what has come of it is read.",
+    )
+    peek_seconds: float = Field(
+        default=1,
+        gt=0,
+        description="For the beginning of a success that a rule wants to look into; then it is sent on.",
+    )
     tunnel_idle_seconds: float = Field(
         default=3600, gt=0, description="Without a byte in a tunnel (WebSocket)."
     )
@@ -132,9 +142,11 @@ class Upstream(Section):
                 "a path cannot be put before the site's own paths; write the scheme, host and port alone"
             )
         try:
-            parts.port  # noqa: B018 - reading it is the check
+            usable = parts.port != 0
         except ValueError:
-            raise ValueError("its port must be a number from 1 to 65535") from None
+            usable = False
+        if not usable:
+            raise ValueError("its port must be a number from 1 to 65535")
         return url.rstrip("/")
 
 
@@ -244,7 +256,8 @@ class Log(Section):
     """Exchanges go to standard output, events of the process to standard error."""
 
     format: Literal["auto", "json", "text"] = Field(
-        default="auto", description="auto is text on a terminal, else one JSON line an exchange."
+        default="auto",
+        description="auto is text on a terminal, else one JSON line an exchange. Text is coloured on a terminal, unless NO_COLOR is set.",
     )
     level: Literal["info", "warning", "error"] = Field(
         default="info",
