@@ -107,6 +107,20 @@ def parse(raw: bytes, *, method: str = "GET", ended: bool = False) -> Message | 
     return bare._replace(raw=raw, content=rest, framing="close") if ended else None
 
 
+_LONG = 1_000_000
+"""Bytes of a body from which on it is not parsed at every segment."""
+
+
+def _long_body(raw: bytearray) -> int:
+    """How many bytes the message in `raw` has in all, where its head tells and they are many; else 0."""
+    end = raw.find(b"\r\n\r\n")
+    for line in bytes(raw[: max(end, 0)]).split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length" and value.strip().isdigit() and int(value) > _LONG:
+            return end + 4 + int(value)
+    return 0
+
+
 def receive(sock: socket.socket, *, method: str = "GET") -> Message:
     """Exactly one final answer from `sock`, interim ones (1xx) dropped; `Torn` where the connection ends inside it."""
     raw = bytearray()
@@ -115,8 +129,11 @@ def receive(sock: socket.socket, *, method: str = "GET") -> Message:
         raw += piece
         while raw.startswith(b"HTTP/1.1 1") and (end := raw.find(b"\r\n\r\n")) > 0:
             del raw[: end + 4]
-        # A long body is parsed once it may be whole, not at every segment.
-        if len(piece) < 262144 and (message := parse(bytes(raw), method=method, ended=not piece)):
+        # A long body of known length is parsed once it is whole, not at every segment.
+        whole = len(raw) >= _long_body(raw)
+        if (whole or method == "HEAD" or not piece) and (
+            message := parse(bytes(raw), method=method, ended=not piece)
+        ):
             return message
         if not piece:
             raise Torn(bytes(raw))
