@@ -226,7 +226,8 @@ def test_the_sample_is_what_the_demo_answers(session: Session) -> None:
 
 def test_the_python_of_the_readme_runs() -> None:
     (block,) = [fence.text for fence in fences(README) if fence.language == "python"]
-    subprocess.run([sys.executable, "-W", "error", "-c", block], check=True, timeout=60)
+    run = subprocess.run([sys.executable, "-W", "error", "-c", block], check=False, timeout=60)
+    assert run.returncode == 0
 
 
 def test_the_rule_of_the_readme_is_one_and_answers(session: Session) -> None:
