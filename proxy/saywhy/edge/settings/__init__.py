@@ -1,6 +1,7 @@
 """The settings: what an operator may write, and reading it from a file, the environment and flags.
 
-sections  the models: names, units, defaults, why
+model     what a section is
+upstreams the models of one site; sections the others: names, units, defaults, why
 addresses listen addresses
 faults    what is wrong, in sentences with file, line, key and remedy
 crosscheck what spans sections; settings -> Routes
@@ -21,9 +22,9 @@ from saywhy.edge.settings.sections import (
     Route,
     Rules,
     Settings,
-    Upstream,
 )
 from saywhy.edge.settings.sources import Loaded, load
+from saywhy.edge.settings.upstreams import Upstream
 
 __all__ = [
     "Address",

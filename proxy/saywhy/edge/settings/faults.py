@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from pydantic_core import ErrorDetails
 
-from saywhy.edge.settings.sections import Route, Section, Settings, Upstream
+from saywhy.edge.settings.model import Section
+from saywhy.edge.settings.sections import Route, Settings
+from saywhy.edge.settings.upstreams import Upstream
 
 Path = tuple[str | int, ...]
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from saywhy.edge.settings.model import Section
 from saywhy.edge.settings.sections import (
     Deadlines,
     Forwarding,
@@ -15,10 +16,9 @@ from saywhy.edge.settings.sections import (
     Log,
     Route,
     Rules,
-    Section,
     Settings,
-    Upstream,
 )
+from saywhy.edge.settings.upstreams import Upstream
 
 _SECTIONS: dict[str, tuple[str, type[Section]]] = {
     "upstreams": ("upstreams.<name>", Upstream),

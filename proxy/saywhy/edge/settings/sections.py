@@ -7,40 +7,17 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from saywhy.edge.settings.addresses import parse_address
-
-
-def _as_words(value: Any) -> Any:
-    """One word, or words with commas between, for a list: how lists are written in the environment."""
-    if isinstance(value, str):
-        return tuple(word.strip() for word in value.split(",") if word.strip())
-    return value
-
-
-def _off_is_a_word(value: Any) -> Any:
-    """YAML 1.1 reads a bare `off` as false; where `off` is one of the words, it was meant."""
-    return "off" if value is False else value
-
-
-Words = Annotated[tuple[str, ...], BeforeValidator(_as_words)]
-Folders = Annotated[tuple[Path, ...], BeforeValidator(_as_words)]
-Mode = Annotated[Literal["enforce", "shadow", "off"], BeforeValidator(_off_is_a_word)]
-Scrub = Annotated[Literal["agents", "everyone", "off"], BeforeValidator(_off_is_a_word)]
+from saywhy.edge.settings.model import Folders, Mode, Scrub, Section, Words, as_words
+from saywhy.edge.settings.upstreams import Upstream
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
 """A field name (RFC 9110 5.6.2), shorter than any that servers refuse."""
-
-
-class Section(BaseModel):
-    """Frozen; a key that is not a field is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Limits(Section):
@@ -116,38 +93,6 @@ class Deadlines(Section):
     shutdown_seconds: float = Field(
         default=25, ge=0, description="For exchanges in flight to finish after that."
     )
-
-
-class Upstream(Section):
-    """One site. In a file a bare URL will do."""
-
-    url: str = Field(
-        description="http://host[:port], https://host[:port] or unix:/path; no path, no credentials."
-    )
-
-    @field_validator("url")
-    @classmethod
-    def _usable(cls, url: str) -> str:
-        if url.startswith("unix:"):
-            if not url.removeprefix("unix:").startswith("/"):
-                raise ValueError("a Unix socket needs an absolute path; write unix:/run/site.sock")
-            return url
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("it must be a URL; write http://host:port, https://host:port or unix:/path")
-        if parts.username is not None or parts.password is not None:
-            raise ValueError("credentials do not belong in it; write the host and port alone")
-        if parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise ValueError(
-                "a path cannot be put before the site's own paths; write the scheme, host and port alone"
-            )
-        try:
-            usable = parts.port != 0
-        except ValueError:
-            usable = False
-        if not usable:
-            raise ValueError("its port must be a number from 1 to 65535")
-        return url.rstrip("/")
 
 
 class Forwarding(Section):
@@ -266,7 +211,7 @@ class Log(Section):
 
 
 def _as_listeners(value: Any) -> Any:
-    return _as_words(value) if isinstance(value, str) else value
+    return as_words(value) if isinstance(value, str) else value
 
 
 def _check_listeners(listeners: tuple[str, ...]) -> tuple[str, ...]:
