@@ -10,11 +10,13 @@ PYTHON := $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 endif
 
-.PHONY: help env run test lint format lock bench clean
+.PHONY: help env run test soak fuzz lint format lock bench clean
 
 help:
 	@echo "make run    the demo: a shop that fails in every way, saywhy before it, and a tour"
 	@echo "make test   all tests (what is not installed here is skipped, by name)"
+	@echo "make soak   the tests that take minutes: storms, floods, replaced sites (about a quarter of an hour)"
+	@echo "make fuzz   coverage-guided fuzzing of the relay for SECONDS=600 (fetches atheris); new finds go to tests/fuzz"
 	@echo "make lint   ruff, mypy, the strata"
 	@echo "make bench  CPU and requests a second beside the proxies that are installed here"
 	@echo "make env    the environment in $(ENV), from requirements.lock"
@@ -39,6 +41,16 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(ARGS)
+
+# A folder that is named is collected; `norecursedirs` keeps it out of `make test`.
+soak: $(STAMP)
+	$(BIN)/python -m pytest tests/soak --durations=0 --durations-min=1 $(ARGS)
+
+# Not in the lock: 35 MB that nobody else needs.
+SECONDS ?= 600
+fuzz: $(STAMP)
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'atheris>=3.0,<4'
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
