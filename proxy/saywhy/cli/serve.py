@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 
 from saywhy.cli import layers
 from saywhy.cli.output import Failure
@@ -36,7 +38,11 @@ def serve(
     A setting comes from the file, then from SAYWHY_SECTION__KEY in the environment (SAYWHY__LISTEN for the keys at the
     top), then from flags; the last one wins. SIGHUP reloads, SIGTERM drains and ends, SIGINT (Ctrl-C) ends at once.
     """
+    with _absent("charset_normalizer"):
+        import bs4  # noqa: F401 - on bytes it would want to guess; here it is given text
+
     from saywhy.edge.events import style_for
+    from saywhy.edge.heap import limit_arenas
     from saywhy.edge.lines import json_gap, queued_stderr, text_gap
     from saywhy.edge.settings import Loaded, load
     from saywhy.serve.app import StartError, run
@@ -45,6 +51,8 @@ def serve(
         upstream=upstream, listen=listen, admin=admin, rules=rules,
         log_format=log_format, log_level=log_level, public_url=public_url,
     )  # fmt: skip
+
+    limit_arenas()
 
     def again() -> Loaded:
         return load(config, flags=given)
@@ -56,3 +64,18 @@ def serve(
             run(loaded, again)
     except StartError as cannot:
         raise Failure(str(cannot), exit_code=2) from None
+
+
+@contextlib.contextmanager
+def _absent(name: str) -> Iterator[None]:
+    """Whatever is imported in the block finds no module `name`: for what others take along and a proxy never uses (two
+    megabytes of a process). Whoever needs it afterwards imports it as ever.
+    """
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[name]

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from saywhy.core.normalize import Normalizer
 from saywhy.edge.assemble import assemble, digest, identity
+from saywhy.edge.heap import give_back
 from saywhy.edge.meter import Meter, ReloadGauges
 from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Loaded, Problem, SettingsError, Upstream
@@ -117,6 +118,7 @@ def settle() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+    give_back()
 
 
 def known_rules(normalizer: Normalizer) -> list[tuple[str, str]]:

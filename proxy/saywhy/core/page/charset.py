@@ -6,7 +6,6 @@ be reached: a site never gets to pick Python's punycode or zlib.
 
 from typing import NamedTuple
 
-import charset_normalizer
 import re2
 
 _SAMPLE_BYTES = 4096
@@ -102,6 +101,9 @@ def _said_by_page(data: bytes) -> str | None:
 
 
 def _guess(data: bytes) -> str | None:
+    # Two megabytes of tables, for pages that lie about their charset: most processes never meet one.
+    import charset_normalizer
+
     sample = data[:_SAMPLE_BYTES]
     best = charset_normalizer.from_bytes(sample, steps=4, chunk_size=512, preemptive_behaviour=False).best()
     return _CODECS_GUESSED.get(best.encoding) if best else None

@@ -1,0 +1,75 @@
+"""Memory that is free again goes back, and what a proxy never uses is not loaded."""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from saywhy.edge.heap import give_back
+
+GLIBC = platform.libc_ver()[0] == "glibc"  # elsewhere both calls do nothing, and must do that
+_PIECE, _PIECES = 1000, 20_000  # past pymalloc's 512 bytes, so that glibc holds them
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_free_pages_under_a_used_one_go_back_to_the_kernel() -> None:
+    pieces = [bytes(_PIECE) for _ in range(_PIECES)]
+    last = pieces[-1]
+    full = _resident()
+    pieces.clear()
+    give_back()
+    assert not GLIBC or _resident() < full - _PIECE * _PIECES / 2
+    assert len(last) == _PIECE
+
+
+SCRIPTS = {
+    "a proxy does not load what guesses at charsets": """
+import sys
+from saywhy.cli.serve import _absent
+with _absent("charset_normalizer"):
+    import bs4
+import saywhy.serve.app
+assert "charset_normalizer" not in sys.modules
+""",
+    "a page that lies about its charset still loads it": """
+import sys
+from saywhy.cli.serve import _absent
+with _absent("charset_normalizer"):
+    import bs4
+from saywhy.core.page.charset import to_text
+text = "Die Größe der Überraschung war für alle spürbar, und das Ärgernis blieb. " * 20
+assert to_text(text.encode("cp1252"), "text/html; charset=utf-8").text == text
+assert "charset_normalizer" in sys.modules
+""",
+    "few arenas": """
+import platform, threading
+from pathlib import Path
+from saywhy.edge.heap import limit_arenas
+limit_arenas()
+held, ready, go = [], threading.Barrier(9), threading.Event()
+def take():
+    held.append([bytes(1000) for _ in range(100)])
+    ready.wait()
+    go.wait()
+threads = [threading.Thread(target=take) for _ in range(8)]
+for one in threads: one.start()
+ready.wait()
+# An arena is 64 MB of addresses, at their multiple (malloc.c, HEAP_MAX_SIZE).
+maps = [line.split()[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines()]
+arenas = sum(1 for start, end in maps if int(start, 16) % (64 << 20) == 0 and int(end, 16) - int(start, 16) < 64 << 20)
+go.set()
+assert arenas <= 1 or platform.libc_ver()[0] != "glibc", arenas
+""",
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_in_a_process_of_its_own(name: str) -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPTS[name]], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
