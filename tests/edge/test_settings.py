@@ -362,7 +362,8 @@ def test_a_route_may_say_everything_that_a_policy_knows() -> None:
 def test_the_reference_has_a_row_a_setting_and_each_says_why() -> None:
     named = {row.name: row for row in rows()}
     for key, _, _ in load(environ=SITE).effective():
-        assert key in named or key == "upstreams.default.url" or key == "routes", key
+        row = key.replace("upstreams.default.", "upstreams.<name>.")
+        assert row in named or key == "routes", key
     assert all(row.why.endswith(".") for row in named.values())
     assert named["limits.head_bytes"].unit == "bytes"
     assert named["deadlines.drain_seconds"][1:3] == ("s", "2")

@@ -23,6 +23,7 @@ from saywhy.core.model import Caller, Fields, Head, Outcome, Plan, Request, Verd
 from saywhy.core.policy import Policy, Routes
 from saywhy.edge.settings import Deadlines, Forwarding, Limits, Upstream
 from saywhy.relay import Relay, as_server
+from saywhy.relay.names import LookUp, system_addresses
 
 RESET = "reset"
 CLOSE = "close"
@@ -303,15 +304,16 @@ class Running:
 
 @contextlib.asynccontextmanager
 async def relaying(
-    site: int | str | dict[str, str],
+    site: int | str | dict[str, Any],
     decider: Any = None,
     *,
     limits: dict[str, int] | None = None,
     deadlines: dict[str, float] | None = None,
     forwarding: dict[str, Any] | None = None,
     shutdown: float = 0.2,
+    look_up: LookUp = system_addresses,
 ) -> AsyncIterator[Running]:
-    """A relay on a loopback port, in front of a port, a URL, or several by name."""
+    """A relay on a loopback port, in front of a port, a URL, or several by name (URLs, or the members of an Upstream)."""
     urls = (
         site
         if isinstance(site, dict)
@@ -325,11 +327,12 @@ async def relaying(
 
     relay = Relay(
         decider or Decider(),
-        {name: Upstream(url=url) for name, url in urls.items()},
+        {name: Upstream(**({"url": one} if isinstance(one, str) else one)) for name, one in urls.items()},
         Limits(**(limits or {})),
         Deadlines(**(deadlines or {})),
         Forwarding(**(forwarding or {})),
         Recorder(),
+        look_up,
     )
     runner = web.ServerRunner(as_server(relay), shutdown_timeout=shutdown)
     await runner.setup()

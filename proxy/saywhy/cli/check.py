@@ -108,10 +108,12 @@ def _findings(loaded: Loaded, *, only_rules: bool) -> Iterator[Finding]:
     from saywhy.edge.eclipse import eclipsed
     from saywhy.edge.examples import unproven
     from saywhy.edge.packs import ExampleError, RuleErrors, read_packs, shipped_rules
+    from saywhy.edge.trust import require_usable
 
     settings: Settings = loaded.settings
     yield from (Finding("warning", str(one)) for one in loaded.doubts)
     try:
+        require_usable(settings, loaded.origins)
         assemble(settings, loaded.origins)
         packs = read_packs(rule_folders(settings))
     except (SettingsError, RuleErrors) as wrong:

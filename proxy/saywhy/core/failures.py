@@ -34,6 +34,7 @@ _ROWS = (
     Failure("destination_unavailable", 503, "temporarily_unavailable", "service_unavailable", "none_expected", 10, "The site has been failing and is left alone for a moment; the request was not sent."),
     Failure("tls_protocol_error", 502, "temporarily_unavailable", "connection_error", "none_expected", 30, "The proxy and the site could not agree on an encrypted connection; the request was not sent."),
     Failure("tls_certificate_error", 502, "internal", "connection_error", "none_expected", 0, "The site's certificate was not accepted; the request was not sent."),
+    Failure("tls_alert_received", 502, "temporarily_unavailable", "connection_error", "possible", 30, "The site refused the encrypted connection."),
     Failure("http_protocol_error", 502, "temporarily_unavailable", "protocol_error", "possible", 5, "The site's answer was not valid HTTP."),
     Failure("http_response_incomplete", 502, "temporarily_unavailable", "protocol_error", "possible", 5, "The site's answer ended early."),
     Failure("http_response_header_section_size", 502, "temporarily_unavailable", "protocol_error", "possible", 0, "The header section of the site's answer was too large."),

@@ -18,6 +18,7 @@ from saywhy.edge.proof import disproved
 from saywhy.edge.settings import Loaded, Problem, Settings, SettingsError, to_routes
 from saywhy.edge.settings.faults import Path as Key
 from saywhy.edge.settings.faults import origin_of
+from saywhy.edge.trust import files
 
 
 def rule_folders(settings: Settings) -> tuple[Path, ...]:
@@ -90,8 +91,12 @@ def _unknown_packs(settings: Settings, rulebook: Rulebook, origins: Mapping[Key,
 
 
 def digest(loaded: Loaded) -> str:
-    """The hash of the settings file and of the operator's rules. Shipped rules change with the version alone."""
-    return fingerprint([*([loaded.file] if loaded.file else []), *loaded.settings.rules.folders])
+    """The hash of the settings file, of the operator's rules and of the sites' certificates. Shipped rules change with
+    the version alone.
+    """
+    settings = loaded.settings
+    certificates = [path for upstream in settings.upstreams.values() for path in files(upstream)]
+    return fingerprint([*([loaded.file] if loaded.file else []), *settings.rules.folders, *certificates])
 
 
 def identity(loaded: Loaded) -> str:

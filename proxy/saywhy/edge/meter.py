@@ -49,6 +49,10 @@ COUNTERS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("upstream",),
     ),
     "saywhy_faults_total": ("Pages on which saywhy itself failed; the status decided.", ("fault",)),
+    "saywhy_upstream_openings_total": (
+        "How often a site came to count as away, after a row of failed connections.",
+        ("upstream",),
+    ),
     "saywhy_log_lines_dropped_total": ("Lines of the log that nobody took in time.", ()),
 }
 """Counter -> (help, labels)."""
@@ -71,6 +75,10 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "saywhy_inflight_exchanges": ("Exchanges that have begun and not ended.", ()),
     "saywhy_held_bytes": ("Bytes of errors held to be read.", ()),
     "saywhy_upstream_connections": ("Connections to a site.", ("upstream", "state")),
+    "saywhy_upstream_up": (
+        "1, or 0 while a site counts as away and callers are told so at once.",
+        ("upstream",),
+    ),
     "saywhy_config_last_reload_successful": ("1 where the last reload was, else 0.", ()),
     "saywhy_config_last_reload_success_timestamp_seconds": ("When settings and rules were last loaded.", ()),
     "saywhy_config_info": ("The hash of settings and rules in force.", ("hash",)),

@@ -1,4 +1,6 @@
-"""Callers who left while nobody read from them: a connection whose reading is paused is not watched by the loop."""
+"""Who left while nobody looked: a connection whose reading is paused is not watched by the loop, and of others it learns
+when it comes to it.
+"""
 
 from __future__ import annotations
 
@@ -28,3 +30,12 @@ def look_for_the_departed(paused: Iterable[Downstream]) -> None:
     for number, events in poll.poll(0):
         if events & _GONE:
             by_number[number].abort()
+
+
+def has_left(descriptor: int) -> bool:
+    """Whether the other end has closed or reset its connection, as the kernel knows before the loop does."""
+    if descriptor < 0:
+        return True
+    poll = select.poll()
+    poll.register(descriptor, _GONE & ~select.POLLNVAL)
+    return bool(poll.poll(0))

@@ -1,4 +1,6 @@
-"""Connections to a site: where it is (http, https, unix), how a connection is made, and which failure is which."""
+"""How a connection to a site is made: one address after the other, a slow one overtaken by the next; and which failure
+is which.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,15 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable
-from typing import Final, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any, Final
+
+from saywhy.relay.names import Address, Names
+from saywhy.relay.place import Place
+
+_STAGGER_SECONDS: Final = 0.25
+"""After so long without an answer the next address is tried beside (RFC 8305 5)."""
+_GOODBYE_SECONDS: Final = 1.0
+"""For a site to answer the end of TLS. The default of half a minute would keep a socket open for nobody."""
 
 _TOKENS: Final = {
     errno.ECONNREFUSED: "connection_refused",
@@ -23,57 +32,101 @@ _TOKENS: Final = {
     errno.ENFILE: "connection_limit_reached",
 }
 
-
-class Place(NamedTuple):
-    """Where a site listens. `path` is a Unix socket's; `tls` None for plain HTTP; `authority` fits a Host field."""
-
-    url: str
-    host: str
-    port: int
-    path: str
-    tls: ssl.SSLContext | None
-    authority: bytes
+Make = Callable[[Address | None], asyncio.Protocol]
+"""Builds the protocol of a connection to an address; None for a Unix socket."""
 
 
-def place_of(url: str) -> Place:
-    """Read http://host[:port], https://host[:port] or unix:/path. Raises ValueError with a sentence."""
-    if url.startswith("unix:"):
-        path = "/" + url.removeprefix("unix:").lstrip("/")
-        return Place(url, "", 0, path, None, b"localhost")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"{url!r} is not http://host[:port], https://host[:port] or unix:/path")
-    tls = ssl.create_default_context() if parts.scheme == "https" else None
-    if tls is not None:
-        tls.set_alpn_protocols(["http/1.1"])
-    port = parts.port or (443 if tls else 80)
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    authority = host if parts.port is None else f"{host}:{port}"
-    return Place(url, parts.hostname, port, "", tls, authority.encode("latin-1", "replace"))
-
-
-async def dial(place: Place, make: Callable[[], asyncio.Protocol]) -> None:
-    """Connect a new protocol to `place`, one address after the other. Raises OSError (ssl.SSLError included)."""
+async def dial(place: Place, names: Names, make: Make) -> None:
+    """Connect a new protocol to `place`. Raises OSError (ssl.SSLError included): that of the address tried last."""
     loop = asyncio.get_running_loop()
+    tls: dict[str, Any] = {}
+    if place.tls is not None:
+        tls = {"ssl": place.tls, "server_hostname": place.name, "ssl_shutdown_timeout": _GOODBYE_SECONDS}
     if place.path:
-        await loop.create_unix_connection(make, place.path)
+        await loop.create_unix_connection(lambda: make(None), place.path, **tls)
         return
-    found = await loop.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
-    last: OSError | None = None
-    for _, _, _, _, address in found:
+    if not names.is_name:
+        (address,) = names.addresses
+        await loop.create_connection(lambda: make(address), *address.where[:2], **tls)
+        return
+    left = await names.current()
+    while True:
+        connected, address = await _race(left, names)
         try:
-            await loop.create_connection(
-                make,
-                str(address[0]),
-                place.port,
-                ssl=place.tls,
-                server_hostname=place.host if place.tls else None,
-            )
-        except OSError as error:
-            last = error
+            await loop.create_connection(lambda at=address: make(at), sock=connected, **tls)  # type: ignore[misc]
+        except OSError:
+            connected.close()
+            names.shun(address)
+            left = [one for one in left if one != address]  # its neighbour may be in order
+            if not left:
+                raise
+        except BaseException:
+            connected.close()
+            raise
         else:
             return
-    raise last or OSError(errno.EHOSTUNREACH, "no address")
+
+
+async def _race(addresses: list[Address], names: Names) -> tuple[socket.socket, Address]:
+    """The first socket that connects. Once all addresses were tried in vain, or keep silent, the name is looked up again:
+    a site that has moved is found at the first failure.
+    """
+    ahead = list(addresses)
+    tried: set[Address] = set()
+    running: dict[asyncio.Future[Any], Address | None] = {}
+    renewed = False
+    last: OSError | None = None
+    try:
+        while True:
+            if ahead:
+                address = ahead.pop(0)
+                tried.add(address)
+                running[asyncio.ensure_future(_connect(address))] = address
+            elif not running:
+                if renewed or (renewal := names.renew()) is None:
+                    raise last or OSError(errno.EHOSTUNREACH, "no address")
+                renewed = True
+                running[renewal] = None
+            done, _ = await asyncio.wait(
+                running,
+                timeout=None if renewed and not ahead else _STAGGER_SECONDS,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for one in done:
+                at = running.pop(one)
+                error = one.exception()
+                if at is None:
+                    ahead += [new for new in names.addresses if new not in tried]
+                elif error is None:
+                    return one.result(), at
+                else:
+                    names.shun(at)
+                    last = error if isinstance(error, OSError) else last
+            if not done and not ahead and not renewed and (renewal := names.renew()) is not None:
+                running[renewal] = None
+            renewed = renewed or (not done and not ahead)
+    finally:
+        for one, at in running.items():
+            if at is not None:
+                one.add_done_callback(_close_late)
+                one.cancel()
+
+
+async def _connect(address: Address) -> socket.socket:
+    made = socket.socket(address.family, socket.SOCK_STREAM)
+    try:
+        made.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(made, address.where)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _close_late(attempt: asyncio.Future[socket.socket]) -> None:
+    """An attempt that was overtaken."""
+    if not attempt.cancelled() and attempt.exception() is None:
+        attempt.result().close()
 
 
 def token_of(error: BaseException) -> str:
@@ -81,7 +134,7 @@ def token_of(error: BaseException) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return "tls_certificate_error"
     if isinstance(error, ssl.SSLError):
-        return "tls_protocol_error"
+        return "tls_alert_received" if is_alert(error) else "tls_protocol_error"
     if isinstance(error, socket.gaierror):
         return "dns_error"
     if isinstance(error, asyncio.CancelledError | TimeoutError):
@@ -89,3 +142,8 @@ def token_of(error: BaseException) -> str:
     if isinstance(error, OSError):
         return _TOKENS.get(error.errno or 0, "connection_terminated")
     return "proxy_internal_error"
+
+
+def is_alert(error: ssl.SSLError) -> bool:
+    """Whether the site itself refused (RFC 8446 6): OpenSSL writes the alert's name into its reason."""
+    return "_ALERT_" in (getattr(error, "reason", None) or "")

@@ -17,6 +17,7 @@ from saywhy.relay.outbox import Outlet
 from saywhy.relay.refusal import refusal
 
 if TYPE_CHECKING:
+    from saywhy.relay.pinned import Pins
     from saywhy.relay.relay import Relay
 
 _LINGER_SECONDS: Final = 2.0
@@ -30,7 +31,7 @@ class Downstream(Outlet, asyncio.Protocol):
 
     __slots__ = (
         "_ahead", "_closing", "_facts", "_framing", "_pumping", "_searched", "deadline", "exchange", "fresh",
-        "peer", "relay", "slow",
+        "peer", "pins", "relay", "slow",
     )  # fmt: skip
 
     def __init__(self, relay: Relay) -> None:
@@ -46,6 +47,7 @@ class Downstream(Outlet, asyncio.Protocol):
         self.slow = False
         self.fresh = True  # has sent no request yet
         self.deadline = 0.0
+        self.pins: Pins | None = None
         self.peer: Peer = cast(Peer, None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -221,7 +223,7 @@ class Downstream(Outlet, asyncio.Protocol):
         self.flush()
         self.exchange = None
         self.relay.inflight -= 1
-        self.relay.left(self)
+        self._leave()
         self.resume()
         first = bytes(self._ahead)
         self._ahead.clear()
@@ -290,12 +292,17 @@ class Downstream(Outlet, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Gone: so is the reason for whatever was under way."""
-        self.relay.left(self)
+        self._leave()
         self._closing = True
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
             self.relay.inflight -= 1
             exchange.caller_left()
+
+    def _leave(self) -> None:
+        self.relay.left(self)
+        if self.pins is not None:
+            self.pins.close()
 
     def close(self) -> None:
         """Close an idle connection; one in the middle of a request or an answer goes on (and closes after it)."""

@@ -11,6 +11,7 @@ from saywhy.relay.answering import Answering
 from saywhy.relay.answers import continued
 from saywhy.relay.decision import Decision
 from saywhy.relay.lines import CHUNKED, CLOSE
+from saywhy.relay.pinned import Pins
 from saywhy.relay.tunnel import Tunnel
 
 if TYPE_CHECKING:
@@ -63,13 +64,21 @@ class Exchange(Answering):
         self._upstream_name = pool.name
         self._onward = relay.onward.compose(head, self._down.peer, pool.place.authority)
         self.deadline = relay.sweep.now + relay.wait_connect
-        pool.take(self)
+        down = self._down
+        if head.binds and down.pins is None:
+            down.pins = Pins()
+        if down.pins is None:
+            pool.take(self)
+        else:
+            down.pins.take(pool, self)
 
     def attach(self, upstream: Upstream) -> None:
         """`upstream` serves this exchange: send what there is of the request."""
         self.upstream = upstream
         upstream.exchange = self
         self._on_kept = upstream.reused
+        if self._down.pins is not None and self._pool is not None:
+            self._down.pins.bind(self._pool, upstream)
         data = self._onward
         if self._pending:
             data += b"".join(self._pending)
@@ -162,8 +171,8 @@ class Exchange(Answering):
         else:
             self._cut_short(token)
 
-    def site_left(self, *, clean: bool, begun: bool) -> None:
-        """The site's connection is gone; `begun`: in the middle of a head."""
+    def site_left(self, *, clean: bool, begun: bool, alert: bool = False) -> None:
+        """The site's connection is gone; `begun`: in the middle of a head; `alert`: TLS said why."""
         self.upstream = None
         reply = self._reply
         if reply is None:
@@ -173,7 +182,8 @@ class Exchange(Answering):
                 self.deadline = self._relay.sweep.now + self._relay.wait_connect
                 self._pool.wait(self)
             else:
-                self.fail("http_response_incomplete" if begun else "connection_terminated")
+                token = "tls_alert_received" if alert else "connection_terminated"
+                self.fail("http_response_incomplete" if begun else token)
         elif reply.kind == CLOSE and clean:
             if self._hold is not None:
                 self._settle(True)
@@ -199,6 +209,8 @@ class Exchange(Answering):
             self._bytes_in += sent
             self._bytes_out += received
             relay.tunnels.discard(tunnel)
+            if self._pool is not None:
+                self._pool.lost(upstream, None)
             self._record()
 
         first = down.hand_over()
@@ -246,8 +258,7 @@ class Exchange(Answering):
         """The deadline has passed: whoever was waited for is to blame."""
         upstream = self.upstream
         if upstream is None:
-            full = self._pool is not None and self._pool.is_full
-            self.fail("connection_limit_reached" if full else "connection_timeout")
+            self.fail("connection_timeout" if self._pool is None else self._pool.waits_for)
         elif self._reply is None:
             if upstream.slow:
                 self.fail("connection_write_timeout")
@@ -277,14 +288,16 @@ class Exchange(Answering):
         self._write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + extra + b"\r\n")
         self._finish(self._keep)
 
-    def fail(self, token: str) -> None:
-        """There is no answer to pass on: make one, or cut the caller off where one had begun."""
+    def fail(self, token: str, wait: int | None = None) -> None:
+        """There is no answer to pass on: make one, or cut the caller off where one had begun. `wait` in seconds is known
+        better than by the token.
+        """
         self._detach()
         if self.sent_status:
             self._drop_caller(token)
             return
         self._failure = look_up(token).token
-        verdict = self._verdict = self._normalizer.fail(self._request(), token, now=time.time())
+        verdict = self._verdict = self._normalizer.fail(self._request(), token, now=time.time(), wait=wait)
         self._keep = self._may_keep()
         self._answer(verdict, None)
         self._finish(self._keep)
@@ -307,7 +320,12 @@ class Exchange(Answering):
         self._record()
 
     def _may_retry(self) -> bool:
-        return self._on_kept and not self._retried and not self._body_sent and self.head.method in _ONCE_MORE
+        return self._on_kept and not self._retried and not self._body_sent and self.may_repeat
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether its method may be sent twice."""
+        return self.head.method in _ONCE_MORE
 
     def _detach(self) -> None:
         upstream, self.upstream = self.upstream, None

@@ -41,6 +41,7 @@ def facts_of(head: RequestHead) -> Facts | None:
         or head.loops
         or head.forwarded
         or head.shown
+        or head.binds
     )
     section = head.raw[head.raw.find(CRLF) :]
     absolute = not head.raw.startswith(head.method + b" /")

@@ -38,6 +38,7 @@ class RequestHead:
 
     `lines` are the lines to send on, request line first; None means "those of raw". `keep` is whether the caller wants
     the connection kept, `old` whether it speaks HTTP/1.0, `upgrade` whether it asks for a protocol that we tunnel.
+    `binds` is whether it logs its connection in, not itself.
     `forwarded` holds what a trusted peer said (lower-cased names), `discarded` whether another peer's was cut.
     `shown` is the copy for llhttp where the raw bytes would not do: 8-bit bytes in the target, or an upgrade (which
     llhttp takes for the end of HTTP; whether it is, the site decides).
@@ -48,7 +49,7 @@ class RequestHead:
     kind = NONE
     length = hosts = sizes = 0
     keep = True
-    old = upgrade = trailers = discarded = False
+    old = upgrade = trailers = discarded = binds = False
     hops: int | None = None
     codings: bytes | None = None
     named: list[bytes] | None = None
@@ -157,6 +158,11 @@ def _cdn_loop(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
     head.loops = [*(head.loops or ()), value]
 
 
+def _authorization(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    if value[:10].partition(b" ")[0].lower() in (b"ntlm", b"negotiate"):
+        head.binds = True
+
+
 class Names(NamedTuple):
     """Lower-cased field name -> what is done about it, and how lines of such fields begin."""
 
@@ -173,6 +179,7 @@ def request_names(id_field: str) -> Names:
         b"connection": _connection,
         b"upgrade": _upgrade,
         b"te": _te,
+        b"authorization": _authorization,
         b"traceparent": _traceparent,
         b"max-forwards": _max_forwards,
         b"forwarded": _forwarded,

@@ -11,11 +11,12 @@ from saywhy.core.policy import Routes
 from saywhy.edge.settings import Deadlines, Forwarding, Limits, Upstream
 from saywhy.relay.deadlines import Sweep
 from saywhy.relay.departed import look_for_the_departed
-from saywhy.relay.dial import place_of
 from saywhy.relay.downstream import Downstream
 from saywhy.relay.forwarded import Onward, deployment_id
 from saywhy.relay.hold import Budget
+from saywhy.relay.names import LookUp, system_addresses
 from saywhy.relay.outbox import Outbox
+from saywhy.relay.place import place_of
 from saywhy.relay.pool import Pool
 from saywhy.relay.tunnel import Tunnel
 from saywhy.relay.upstream import Upstream as UpstreamEnd
@@ -78,6 +79,7 @@ class Relay:
         deadlines: Deadlines,
         forwarding: Forwarding,
         recorder: Recorder,
+        look_up: LookUp = system_addresses,
     ) -> None:
         self.limits = limits
         self.head_bytes = limits.head_bytes
@@ -87,6 +89,8 @@ class Relay:
         self.outbox = Outbox()
         self.budget = Budget(limits.held_bytes_budget)
         self.onward = Onward(forwarding, deployment_id(upstream.url for upstream in upstreams.values()))
+        self.look_up = look_up
+        self._leaving: list[Pool] = []
         self.pools = {name: self._pool(name, upstream) for name, upstream in upstreams.items()}
         self.tunnels: set[Tunnel] = set()
         self.draining = False
@@ -106,7 +110,9 @@ class Relay:
         self.normalizer = normalizer
 
     def _pool(self, name: str, upstream: Upstream) -> Pool:
-        return Pool(name, place_of(upstream.url), self.limits, self.deadlines, self.sweep, UpstreamEnd)
+        return Pool(
+            name, place_of(upstream), self.limits, self.deadlines, self.sweep, UpstreamEnd, self.look_up
+        )
 
     @property
     def normalizer(self) -> Decider:
@@ -120,15 +126,19 @@ class Relay:
         self.only_pool = self.pools.get(only.upstream) if only is not None else None
 
     def replace_upstreams(self, upstreams: Mapping[str, Upstream]) -> None:
-        """Take over other sites (a reload): what is unchanged keeps its connections. Set `normalizer` after it."""
-        kept = {name: pool for name, pool in self.pools.items() if name in upstreams}
+        """Take over other sites (a reload): what is unchanged, in its files too, keeps its connections; whoever waits or
+        is served elsewhere is served to the end. Set `normalizer` after it. Raises edge.trust.TrustError, with nothing
+        changed.
+        """
+        pools = {}
         for name, upstream in upstreams.items():
-            if name not in kept or kept[name].place.url != upstream.url:
-                kept[name] = self._pool(name, upstream)
+            old = self.pools.get(name)
+            pools[name] = old if old is not None and old.place.is_of(upstream) else self._pool(name, upstream)
         for name, pool in self.pools.items():
-            if kept.get(name) is not pool:
+            if pools.get(name) is not pool:
                 pool.close()
-        self.pools = kept
+                self._leaving.append(pool)
+        self.pools = pools
         self.normalizer = self._normalizer
 
     def __call__(self) -> Downstream:
@@ -148,6 +158,10 @@ class Relay:
         """Upstream name -> connections by state (idle, busy, dialing) and exchanges waiting."""
         return {name: pool.counts() for name, pool in self.pools.items()}
 
+    def pool_health(self) -> dict[str, tuple[bool, int]]:
+        """Upstream name -> whether it counts as there, and how often it came to count as away."""
+        return {name: (not pool.health.is_open, pool.health.openings) for name, pool in self.pools.items()}
+
     def joined(self, down: Downstream) -> None:
         """A caller has connected."""
         self.sweep.start(asyncio.get_running_loop())
@@ -164,8 +178,10 @@ class Relay:
         for down in list(self._connections):
             down.check(now)
         look_for_the_departed([down for down in self._connections if down.paused])
-        for pool in self.pools.values():
+        for pool in [*self.pools.values(), *self._leaving]:
             pool.check(now)
+        if self._leaving:
+            self._leaving = [pool for pool in self._leaving if not pool.is_empty]
         for tunnel in list(self.tunnels):
             tunnel.check(now)
 
@@ -196,7 +212,7 @@ class Relay:
             down.abort()
         for tunnel in list(self.tunnels):
             tunnel.abort()
-        for pool in self.pools.values():
+        for pool in [*self.pools.values(), *self._leaving]:
             pool.abort()
         for _ in range(3):  # transports say goodbye in the next rounds of the loop
             await asyncio.sleep(0)

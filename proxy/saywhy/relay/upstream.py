@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import ssl
 import termios
 from typing import TYPE_CHECKING, Final, cast
 
+from saywhy.relay.dial import is_alert
 from saywhy.relay.framing import response_framing
 from saywhy.relay.intake import Intake
 from saywhy.relay.lines import HEAD_END, BadHead
@@ -16,6 +18,8 @@ from saywhy.relay.reply import BROKEN, TOO_LARGE, read_response, tidied
 
 if TYPE_CHECKING:
     from saywhy.relay.exchange import Exchange
+    from saywhy.relay.names import Address
+    from saywhy.relay.pinned import Pin
     from saywhy.relay.pool import Pool
 
 _NOTHING_TO_READ: Final = b"\0\0\0\0"
@@ -27,13 +31,15 @@ class Upstream(Intake, asyncio.Protocol):
     """One connection to a site. `exchange` is whom it serves; `reused` whether it has served before (so may be stale)."""
 
     __slots__ = (
-        "_begun", "_buffer", "_eof", "_fd", "_framing", "_head_bytes", "_keep", "_pool", "_spill", "deadline",
-        "exchange", "reused", "slow",
+        "_begun", "_buffer", "_eof", "_fd", "_framing", "_head_bytes", "_keep", "_pool", "_spill", "address",
+        "deadline", "exchange", "kept_for", "reused", "slow",
     )  # fmt: skip
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, address: Address | None = None) -> None:
         super().__init__()
-        self._pool = pool
+        self._pool: Pool | Pin = pool
+        self.address = address
+        self.kept_for = -1.0  # seconds that it may be idle; not known before its first answer, 0 for none
         self._head_bytes = pool.limits.head_bytes
         self._framing = response_framing()
         self._buffer: bytearray | None = None
@@ -54,6 +60,10 @@ class Upstream(Intake, asyncio.Protocol):
         if transport.get_extra_info("ssl_object") is None:
             self._fd = transport.get_extra_info("socket").fileno()
         self._pool.arrived(self)
+
+    def belongs_to(self, pin: Pin) -> None:
+        """From now on one caller's, and nobody else's."""
+        self._pool = pin
 
     def usable(self) -> bool:
         """Whether the next exchange may use this kept connection: bytes that wait unread belong to nobody, and must not
@@ -141,6 +151,8 @@ class Upstream(Intake, asyncio.Protocol):
             return data[stop:] if self.exchange is exchange else None
         self._begun = True
         self._keep = reply.keep
+        if self.kept_for < 0:
+            self.kept_for = self._pool.keeping.announced(reply.raw)
         exchange.reply(reply, data[end:stop] if stop > end else b"", framing.done)
         if framing.done and self.exchange is exchange:
             self._end(exchange, stop < len(data))
@@ -212,10 +224,11 @@ class Upstream(Intake, asyncio.Protocol):
         """Gone, for whatever reason."""
         if exc is not None and self._fd >= 0:
             self._read_what_is_there()
-        self._pool.lost(self)
         exchange, self.exchange = self.exchange, None
+        self._pool.lost(self, exc)
         if exchange is not None:
-            exchange.site_left(clean=self._eof and exc is None, begun=self._buffer is not None)
+            alert = isinstance(exc, ssl.SSLError) and is_alert(exc)
+            exchange.site_left(clean=self._eof and exc is None, begun=self._buffer is not None, alert=alert)
 
     def _read_what_is_there(self) -> None:
         """A site that answers an upload early may reset what we go on to send, and writing fails before its answer is

@@ -74,6 +74,13 @@ class Server:
         self.meter.watch("saywhy_inflight_exchanges", lambda: {(): relay.inflight})
         self.meter.watch("saywhy_held_bytes", lambda: {(): relay.held_bytes})
         self.meter.watch("saywhy_upstream_connections", lambda: _by_state(relay))
+        self.meter.watch(
+            "saywhy_upstream_up", lambda: {(name,): up for name, (up, _) in relay.pool_health().items()}
+        )
+        self.meter.watch(
+            "saywhy_upstream_openings_total",
+            lambda: {(name,): openings for name, (_, openings) in relay.pool_health().items()},
+        )
         self.meter.watch("saywhy_log_lines_dropped_total", lambda: {(): journal.dropped})
 
     @property

@@ -16,6 +16,7 @@ from saywhy.edge.heap import give_back
 from saywhy.edge.meter import Meter, ReloadGauges
 from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Loaded, Problem, SettingsError, Upstream
+from saywhy.edge.trust import TrustError, require_usable
 
 POLL_SECONDS = 2.0
 
@@ -37,6 +38,7 @@ def build(loaded: Loaded) -> Normalizer:
     if not loaded.settings.upstreams:
         remedy = "are missing: there is no site to stand in front of; give --upstream http://host:port, or name one in a settings file."
         raise SettingsError([Problem(str(loaded.file or ""), "upstreams", remedy)])
+    require_usable(loaded.settings, loaded.origins)
     return assemble(loaded.settings, loaded.origins)
 
 
@@ -60,6 +62,7 @@ class Reloader:
         self._busy = asyncio.Lock()
         self._gauges.applied(identity(loaded))
         self._seen = digest(loaded)
+        self._doubted = loaded.doubts  # told at the start
 
     async def reload(self, why: str) -> tuple[str, ...]:
         """Load settings and rules anew. The problems that kept the old set in force; none when the new one is."""
@@ -72,8 +75,11 @@ class Reloader:
                 return self._refuse(why, str(refused).splitlines())
             except Exception as unforeseen:  # a set that breaks the loader breaks nothing else
                 return self._refuse(why, [f"{type(unforeseen).__name__}: {unforeseen}"])
+            try:
+                self._put_in_force(loaded, normalizer, why)
+            except TrustError as vanished:  # a file of a site's, since it was tried
+                return self._refuse(why, [f"upstreams: {vanished.key} {vanished}"])
             self._seen = seen
-            self._put_in_force(loaded, normalizer, why)
             return ()
 
     def _refuse(self, why: str, problems: Sequence[str]) -> tuple[str, ...]:
@@ -92,14 +98,16 @@ class Reloader:
     def _put_in_force(self, loaded: Loaded, normalizer: Normalizer, why: str) -> None:
         before, after = self.loaded.settings, loaded.settings
         waiting = [name for name in AT_START_ONLY if getattr(before, name) != getattr(after, name)]
+        self._relay.replace_upstreams(after.upstreams)
         self._meter.know(after.upstreams, known_rules(normalizer))
-        if before.upstreams != after.upstreams:
-            self._relay.replace_upstreams(after.upstreams)
         self._relay.normalizer = normalizer
         self.loaded = loaded
         self._gauges.applied(identity(loaded))
         settle()
         self._events.info("reloaded", why=why, hash=self._gauges.hash, rules=len(normalizer.rulebook.rules))
+        for doubt in [one for one in loaded.doubts if one not in self._doubted]:
+            self._events.warning(str(doubt))
+        self._doubted = loaded.doubts
         if waiting:
             self._events.warning("a restart is needed before these take effect", settings=waiting)
 

@@ -1,13 +1,16 @@
-"""What spans two sections: routes and the upstreams that they name; and the settings as the core's Routes."""
+"""What spans several settings: routes and the upstreams that they name, and what one upstream says twice; and the
+settings as the core's Routes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from saywhy.core.policy import Policy, Routes
 from saywhy.edge.settings.faults import Path, Problem, dotted, origin_of
 from saywhy.edge.settings.sections import Route, Settings
+from saywhy.edge.settings.upstreams import contradictions, doubts
 
 
 def default_upstream(settings: Settings) -> str:
@@ -17,7 +20,7 @@ def default_upstream(settings: Settings) -> str:
 
 
 def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]:
-    """Every route must lead to an upstream, and be reachable."""
+    """Every route must lead to an upstream and be reachable; an upstream must not contradict itself."""
     problems: list[Problem] = []
     unconditional: int | None = None
 
@@ -47,7 +50,18 @@ def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]
             complain(
                 ("routes", place, "upstream"), f"is missing; name one of {', '.join(settings.upstreams)}."
             )
+    for name, upstream in settings.upstreams.items():
+        for key, message in contradictions(upstream):
+            complain(("upstreams", name, key), message)
     return problems
+
+
+def doubted(settings: Settings, origins: Mapping[Path, str]) -> Iterator[Problem]:
+    """What works, and is perhaps not what was wanted."""
+    for name, upstream in settings.upstreams.items():
+        for key, message in doubts(upstream):
+            path: Path = ("upstreams", name, key)
+            yield Problem(origin_of(path, origins), dotted(path), message)
 
 
 def _policy(route: Route, place: int, settings: Settings) -> Policy:

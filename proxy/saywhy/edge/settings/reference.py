@@ -30,7 +30,7 @@ _SECTIONS: dict[str, tuple[str, type[Section]]] = {
     "log": ("log", Log),
 }
 _UNITS = {"bytes": "bytes", "budget": "bytes", "seconds": "s", "connections": "connections", "count": "fields",
-          "waiting": "exchanges", "requests": "requests"}  # fmt: skip
+          "waiting": "exchanges", "requests": "requests", "failures": "failures"}  # fmt: skip
 
 
 class Row(NamedTuple):

@@ -15,9 +15,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from saywhy.edge.documents import Document, DocumentError, read_document
-from saywhy.edge.settings.crosscheck import crosscheck
+from saywhy.edge.settings.crosscheck import crosscheck, doubted
 from saywhy.edge.settings.faults import Path, Problem, SettingsError, dotted, problems_from
 from saywhy.edge.settings.sections import Settings
+from saywhy.edge.settings.upstreams import FILES
 
 PREFIX = "SAYWHY_"
 
@@ -25,7 +26,7 @@ PREFIX = "SAYWHY_"
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """Settings and where each value was written (path -> origin); what is not there is a default. `doubts` are what
-    changes nothing and was perhaps meant to.
+    changes nothing and was perhaps meant to, and what does and perhaps should not.
     """
 
     settings: Settings
@@ -130,6 +131,11 @@ def _from_file(layers: _Layers, file: FilePath) -> None:
         listed = folders.split(",") if isinstance(folders, str) else folders
         # Taken from the file's folder: a mounted settings file and its rules move together.
         rules["folders"] = [str(file.parent / one.strip()) if isinstance(one, str) else one for one in listed]
+    upstreams = layers.tree.get("upstreams")
+    for site in upstreams.values() if isinstance(upstreams, dict) else ():
+        for key in FILES if isinstance(site, dict) else ():
+            if isinstance(site.get(key), str):
+                site[key] = str(file.parent / site[key])
 
 
 def _spellings() -> dict[str, str]:
@@ -203,4 +209,4 @@ def load(
     problems = [*layers.problems, *crosscheck(settings, layers.origins)]
     if problems:
         raise SettingsError(problems)
-    return Loaded(settings, layers.origins, file, tuple(layers.doubts))
+    return Loaded(settings, layers.origins, file, (*layers.doubts, *doubted(settings, layers.origins)))
