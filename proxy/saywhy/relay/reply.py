@@ -44,6 +44,11 @@ _FIRST_BYTES: Final = frozenset(letter for name in _NAMES for letter in (name[0]
 _STARTS: Final = beginnings(_NAMES)
 _STATUSES: Final = {b"%03d" % status: status for status in range(1000)}
 
+_CONTROLS: Final = bytes((*range(9), *range(10, 32), 127))
+_REMEMBERED_LINES: Final = 1024
+_known_lines: set[bytes] = set()
+"""Status lines that were found sound: sites have few, and each is looked at once. Full is full."""
+
 _KEEPS: Final = [b"keep-alive"]
 
 BROKEN: Final = "http_protocol_error"
@@ -98,6 +103,8 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
     if status < 0 or raw[:7] != b"HTTP/1.":
         raise BadHead(BROKEN)
     lines = raw[:-4].split(CRLF)
+    if lines[0] not in _known_lines:
+        _look_at(lines[0])
     if len(lines) > limits.fields_count + 1 or (
         len(raw) > limits.line_bytes and max(map(len, lines)) > limits.line_bytes
     ):
@@ -149,6 +156,14 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
     for line in gone:
         lines.remove(line)  # the same line twice is here twice
     return ResponseHead(raw, status, kind, max(size, 0), keep, lines)
+
+
+def _look_at(line: bytes) -> None:
+    """A status line that is new: a reason is text (RFC 9112 4), and llhttp lets control bytes through."""
+    if line.translate(None, _CONTROLS) != line:
+        raise BadHead(BROKEN)
+    if len(_known_lines) < _REMEMBERED_LINES and len(line) < 64:
+        _known_lines.add(line)
 
 
 def _size(value: bytes) -> int:
