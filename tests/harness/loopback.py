@@ -280,6 +280,11 @@ class Running:
     def record(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
 
+    @property
+    def busy(self) -> int:
+        """Connections to sites that serve somebody."""
+        return sum(counts["busy"] for counts in self.relay.pool_counts().values())
+
     async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 22)
 

@@ -47,8 +47,9 @@ class Hold:
         self._limit = limit
         self._budget = budget
         self._dechunk = Dechunk() if chunked else None
-        self._wire: list[bytes] = []
-        self._content: list[bytes] = []
+        # Not lists of pieces: a page that comes byte by byte would cost forty times what the budget counts.
+        self._wire = bytearray()
+        self._content = bytearray()
         self._size = 0
         self._taken = 0
         self.full = limit <= 0
@@ -56,11 +57,11 @@ class Hold:
 
     def add(self, piece: bytes) -> None:
         """One more segment of the body, framing included."""
-        self._wire.append(piece)
+        self._wire += piece
         cost = len(piece)
         if self._dechunk is not None:
             content = self._dechunk.feed(piece)
-            self._content.append(content)
+            self._content += content
             cost += len(content)
             self._size += len(content)
         else:
@@ -74,11 +75,11 @@ class Hold:
 
     def content(self) -> bytes:
         """The content so far, content-coded as on the wire."""
-        return b"".join(self._wire if self._dechunk is None else self._content)
+        return bytes(self._wire if self._dechunk is None else self._content)
 
     def wire(self) -> bytes:
         """The bytes so far, exactly as they came."""
-        return b"".join(self._wire)
+        return bytes(self._wire)
 
     def release(self) -> None:
         """Give the budget back."""
