@@ -31,13 +31,13 @@ class Exchange(Answering):
     The caller's connection calls begin, body, caller_left, caller_is_slow and caller_keeps_up; the pool attach and
     fail; the site's connection reply, interim, piece, end, switched, broken, site_left, site_is_slow and
     site_keeps_up; the sweep overdue. `upstream` is None while no connection serves it, `sent_status` 0 until a final
-    head has gone to the caller.
+    head has gone to the caller; `retried` says that a kept connection was found dead, and that it is tried once more.
     """
 
     # Defaults stand on the class: one of these is made for each request, and most stay as they are.
     _pool: Pool | None = None
     _onward = b""
-    _body_sent = _on_kept = _retried = False
+    _body_sent = _on_kept = retried = False
     _sent_at = 0.0
     _stuck = -1
     _interims = 0
@@ -178,7 +178,7 @@ class Exchange(Answering):
         if reply is None:
             if self._may_retry() and not begun:
                 assert self._pool is not None
-                self._retried = True
+                self.retried = True
                 self.deadline = self._relay.sweep.now + self._relay.wait_connect
                 self._pool.wait(self)
             else:
@@ -320,7 +320,7 @@ class Exchange(Answering):
         self._record()
 
     def _may_retry(self) -> bool:
-        return self._on_kept and not self._retried and not self._body_sent and self.may_repeat
+        return self._on_kept and not self.retried and not self._body_sent and self.may_repeat
 
     @property
     def may_repeat(self) -> bool:

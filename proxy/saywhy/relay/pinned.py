@@ -78,7 +78,6 @@ class Pins:
             pin.is_idle = False
             pool.wakes(pin)
             if pin.upstream.usable():
-                pin.upstream.reused = True
                 exchange.attach(pin.upstream)
                 return
             pin.upstream.close()

@@ -69,7 +69,6 @@ class Pool:
             upstream = idle.pop()  # the one used last is the least likely to be stale
             left = upstream.deadline - monotonic()
             if left > 0 and upstream.usable() and (exchange.may_repeat or self._is_fresh(upstream, left)):
-                upstream.reused = True
                 exchange.attach(upstream)
                 return
             upstream.close()
@@ -85,14 +84,19 @@ class Pool:
             self._asked_in_vain = True
             exchange.fail("destination_unavailable", ceil(rest))
         elif len(self._open) + len(self._dials) < self.limits.upstream_connections:
-            self._waiting[exchange] = None
+            self._queue(exchange)
             self._dial()
         elif len(self._waiting) - len(self._dials) >= self.limits.upstream_waiting:
             exchange.fail("connection_limit_reached")
         else:
-            self._waiting[exchange] = None
+            self._queue(exchange)
             if self._resting:
                 self._make_room()
+
+    def _queue(self, exchange: Exchange) -> None:
+        self._waiting[exchange] = None
+        if exchange.retried:  # it had its turn
+            self._waiting.move_to_end(exchange, last=False)
 
     def forget(self, exchange: Exchange) -> None:
         """`exchange` no longer waits."""
@@ -114,18 +118,22 @@ class Pool:
         """A dialled connection stands."""
         self._open.add(upstream)
         self.health.stands(monotonic())
-        self._offer(upstream)
+        self.release(upstream)
 
     def release(self, upstream: Upstream) -> None:
-        """`upstream` is between two messages and may serve the next."""
-        upstream.reused = True
-        self._offer(upstream)
-
-    def _offer(self, upstream: Upstream) -> None:
-        if self._waiting:
-            exchange, _ = self._waiting.popitem(last=False)
-            exchange.attach(upstream)
-        elif self._closed or upstream.kept_for == 0:
+        """`upstream` is between two messages and may serve the next. Whoever was let down by a kept connection waits for
+        a new one: while it waits there is a dial for it, in the place of the one that was lost.
+        """
+        waiting = self._waiting
+        if waiting and upstream.reused and not upstream.usable():
+            upstream.close()
+            return
+        for exchange in waiting:
+            if not (upstream.reused and exchange.retried):
+                del waiting[exchange]
+                exchange.attach(upstream)
+                return
+        if self._closed or upstream.kept_for == 0:
             upstream.close()
         else:
             seconds = upstream.kept_for

@@ -172,6 +172,7 @@ class Upstream(Intake, asyncio.Protocol):
         else:
             if self._paused:
                 self.resume()
+            self.reused = True
             self._pool.release(self)
 
     def let_go(self) -> None:
