@@ -70,22 +70,22 @@ class PickyCaller(asyncio.Protocol):
         chance = self.random.random
         segment = b"".join(self._request() for _ in range(int(chance() * self.most) + 1))
         mischief = chance()
-        if mischief > 0.012:
+        if mischief > 0.024:
             self.transport.write(segment)
             return
         self.left = True
         self.tally.seen["mischief"] += 1
-        if mischief < 0.002:
+        if mischief < 0.004:
             self.transport.write(segment + b"\x00\x01 not a request\r\n\r\n")
             self.left = False
             self.last = True
-        elif mischief < 0.004:
+        elif mischief < 0.008:
             self.transport.write(segment)
             self.transport.abort()
-        elif mischief < 0.006:
+        elif mischief < 0.012:
             self.transport.write(segment)
             self.transport.write_eof()
-        elif mischief < 0.009:
+        elif mischief < 0.018:
             self.transport.write(segment[: int(chance() * len(segment))])
             asyncio.get_running_loop().call_later(0.002, self.transport.abort)
         else:
@@ -124,7 +124,7 @@ class PickyCaller(asyncio.Protocol):
             data = data[size:]
         self.buffer = data
         if not self.expected and not data and not self.last:
-            if self.tally.right >= self.tally.wanted:
+            if self.left or self.tally.right >= self.tally.wanted:
                 self.left = True
                 self.transport.close()
             else:

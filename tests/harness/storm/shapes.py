@@ -14,7 +14,7 @@ POISON: Final = b"HTTP/1.1 200 OK\r\nX-Id: poison\r\nContent-Length: 6\r\n\r\npo
 
 
 class Shape(NamedTuple):
-    """`weight` of a hundred answers are so. `steps` makes the wire's bytes from tag and content.
+    """`weight` of a thousand answers are so. `steps` makes the wire's bytes from tag and content.
 
     `whole`: the caller must get it, whoever asks. `early`: the site answers before it has read an upload's body.
     `content`: the answer's body, from the tag; b"" where the status allows none.
@@ -61,50 +61,51 @@ def _nothing(tag: bytes) -> bytes:
     return b""
 
 
+# A fault in sixteen: each costs a connection, and a machine has only so many ports for new ones.
 SHAPES: Final = (
-    Shape("a length", 35, lambda tag, body: [_sized(tag, body)]),
-    Shape("chunks", 11, lambda tag, body: [_chunked(tag, body)]),
-    Shape("chunks, the end apart", 3, lambda tag, body: [_chunked(tag, body)[:-3], NEXT, b"\n\r\n"]),
-    Shape("trailers", 3, lambda tag, body: [_chunked(tag, body, b"X-Sum: 1\r\n")]),
-    Shape("in three", 3, lambda tag, body: [(one := _sized(tag, body))[:20], NEXT, one[20:-2], NEXT, one[-2:]]),
-    Shape("hints", 2, lambda tag, body: [b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + _sized(tag, body)]),
+    Shape("a length", 451, lambda tag, body: [_sized(tag, body)]),
+    Shape("chunks", 200, lambda tag, body: [_chunked(tag, body)]),
+    Shape("chunks, the end apart", 20, lambda tag, body: [_chunked(tag, body)[:-3], NEXT, b"\n\r\n"]),
+    Shape("trailers", 40, lambda tag, body: [_chunked(tag, body, b"X-Sum: 1\r\n")]),
+    Shape("in three", 20, lambda tag, body: [(one := _sized(tag, body))[:20], NEXT, one[20:-2], NEXT, one[-2:]]),
+    Shape("hints", 20, lambda tag, body: [b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + _sized(tag, body)]),
     Shape(
-        "two interim answers", 1,
+        "two interim answers", 10,
         lambda tag, body: [b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n", NEXT, _sized(tag, body)],
     ),
-    Shape("large", 1, lambda tag, body: [_sized(tag, body)], content=lambda tag: (tag + b"\r\n\r\n") * 1500),
-    Shape("no content", 2, lambda tag, body: [b"HTTP/1.1 204 No Content\r\nX-Id: %b\r\n\r\n" % tag], content=_nothing),
+    Shape("large", 5, lambda tag, body: [_sized(tag, body)], content=lambda tag: (tag + b"\r\n\r\n") * 1500),
+    Shape("no content", 30, lambda tag, body: [b"HTTP/1.1 204 No Content\r\nX-Id: %b\r\n\r\n" % tag], content=_nothing),
     Shape(
-        "not modified", 2,
+        "not modified", 30,
         lambda tag, body: [b"HTTP/1.1 304 Not Modified\r\nX-Id: %b\r\nContent-Length: 9\r\n\r\n" % tag],
         content=_nothing,
     ),
-    Shape("a page", 5, lambda tag, body: [_page(tag, body)], content=_html),
-    Shape("a page, its end apart", 1, lambda tag, body: [_page(tag, body)[:-9], NEXT, body[-9:]], content=_html),
+    Shape("a page", 60, lambda tag, body: [_page(tag, body)], content=_html),
+    Shape("a page, its end apart", 10, lambda tag, body: [_page(tag, body)[:-9], NEXT, body[-9:]], content=_html),
     Shape(
-        "a problem", 2,
+        "a problem", 30,
         lambda tag, body: [_sized(tag, body, b"409 Conflict", b"Content-Type: application/problem+json\r\n")],
         content=_problem,
     ),
-    Shape("bytes past the length", 4, lambda tag, body: [_sized(tag, body) + POISON]),
-    Shape("bytes past the last chunk", 2, lambda tag, body: [_chunked(tag, body) + POISON]),
-    Shape("bytes past a page", 1, lambda tag, body: [_page(tag, body) + POISON], content=_html),
-    Shape("bytes past a length that came apart", 2, lambda tag, body: [(one := _sized(tag, body))[:-2], NEXT, one[-2:] + POISON]),
-    Shape("bytes past chunks that came apart", 1, lambda tag, body: [(one := _chunked(tag, body))[:-9], NEXT, one[-9:] + POISON]),
-    Shape("an empty line past the length", 1, lambda tag, body: [_sized(tag, body) + b"\r\n\r\n"]),
-    Shape("no length", 2, lambda tag, body: [b"HTTP/1.1 200 OK\r\nX-Id: %b\r\n\r\n%b" % (tag, body), CLOSE]),
-    Shape("says close", 2, lambda tag, body: [_sized(tag, body, field=b"Connection: close\r\n"), CLOSE]),
-    Shape("dies when nobody looks", 2, lambda tag, body: [_sized(tag, body), NEXT, CLOSE]),
-    Shape("early", 2, lambda tag, body: [_sized(tag, body)], early=True),
-    Shape("early, and leaves", 1, lambda tag, body: [_sized(tag, body), CLOSE], early=True),
-    Shape("too short", 2, lambda tag, body: [_sized(tag, body)[:-3], CLOSE], whole=False),
-    Shape("too few chunks", 1, lambda tag, body: [_chunked(tag, body)[:-5], CLOSE], whole=False),
-    Shape("a page too short", 1, lambda tag, body: [_page(tag, body)[:-9], CLOSE], whole=False, content=_html),
-    Shape("a reset", 1, lambda tag, body: [RESET], whole=False),
-    Shape("a reset in the middle", 1, lambda tag, body: [_sized(tag, body)[:-3], NEXT, RESET], whole=False),
-    Shape("nothing", 1, lambda tag, body: [CLOSE], whole=False),
-    Shape("garbage", 1, lambda tag, body: [b"\x16\x03\x01 no HTTP\r\n\r\n", CLOSE], whole=False),
-    Shape("half a head", 1, lambda tag, body: [b"HTTP/1.1 200 OK\r\nX-Id: ", CLOSE], whole=False),
+    Shape("bytes past the length", 5, lambda tag, body: [_sized(tag, body) + POISON]),
+    Shape("bytes past the last chunk", 4, lambda tag, body: [_chunked(tag, body) + POISON]),
+    Shape("bytes past a page", 4, lambda tag, body: [_page(tag, body) + POISON], content=_html),
+    Shape("bytes past a length that came apart", 4, lambda tag, body: [(one := _sized(tag, body))[:-2], NEXT, one[-2:] + POISON]),
+    Shape("bytes past chunks that came apart", 4, lambda tag, body: [(one := _chunked(tag, body))[:-9], NEXT, one[-9:] + POISON]),
+    Shape("an empty line past the length", 4, lambda tag, body: [_sized(tag, body) + b"\r\n\r\n"]),
+    Shape("no length", 5, lambda tag, body: [b"HTTP/1.1 200 OK\r\nX-Id: %b\r\n\r\n%b" % (tag, body), CLOSE]),
+    Shape("says close", 4, lambda tag, body: [_sized(tag, body, field=b"Connection: close\r\n"), CLOSE]),
+    Shape("dies when nobody looks", 5, lambda tag, body: [_sized(tag, body), NEXT, CLOSE]),
+    Shape("early", 5, lambda tag, body: [_sized(tag, body)], early=True),
+    Shape("early, and leaves", 4, lambda tag, body: [_sized(tag, body), CLOSE], early=True),
+    Shape("too short", 4, lambda tag, body: [_sized(tag, body)[:-3], CLOSE], whole=False),
+    Shape("too few chunks", 3, lambda tag, body: [_chunked(tag, body)[:-5], CLOSE], whole=False),
+    Shape("a page too short", 3, lambda tag, body: [_page(tag, body)[:-9], CLOSE], whole=False, content=_html),
+    Shape("a reset", 3, lambda tag, body: [RESET], whole=False),
+    Shape("a reset in the middle", 4, lambda tag, body: [_sized(tag, body)[:-3], NEXT, RESET], whole=False),
+    Shape("nothing", 3, lambda tag, body: [CLOSE], whole=False),
+    Shape("garbage", 3, lambda tag, body: [b"\x16\x03\x01 no HTTP\r\n\r\n", CLOSE], whole=False),
+    Shape("half a head", 3, lambda tag, body: [b"HTTP/1.1 200 OK\r\nX-Id: ", CLOSE], whole=False),
 )  # fmt: skip
 ROWS: Final = tuple(shape for shape in SHAPES for _ in range(shape.weight))
 
