@@ -10,7 +10,7 @@ PYTHON := $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 endif
 
-.PHONY: help env run test soak fuzz lint format lock bench clean
+.PHONY: help env run test soak fuzz lint format lock bench bench-peers clean
 
 help:
 	@echo "make run    the demo: a shop that fails in every way, saywhy before it, and a tour"
@@ -18,7 +18,7 @@ help:
 	@echo "make soak   the tests that take minutes: storms, floods, replaced sites (about a quarter of an hour)"
 	@echo "make fuzz   coverage-guided fuzzing of the relay for SECONDS=600 (fetches atheris); new finds go to tests/fuzz"
 	@echo "make lint   ruff, mypy, the strata"
-	@echo "make bench  CPU and requests a second beside the proxies that are installed here"
+	@echo "make bench  CPU and requests a second beside the proxies that are installed here (bench-peers fetches some)"
 	@echo "make env    the environment in $(ENV), from requirements.lock"
 	@echo "make lock   requirements.lock anew from pyproject.toml (needs uv)"
 
@@ -65,10 +65,14 @@ format: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m tests.bench $(ARGS)
 
+# Into an environment of their own, tests/bench/.peers: nothing of theirs is ever beside saywhy.
+bench-peers: $(STAMP)
+	$(BIN)/python -m tests.bench.install
+
 # No index address is written: the lock serves whatever mirror a machine is set up for.
 lock:
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--no-annotate --group test --group lint --group build pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(ENV) dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(ENV) tests/bench/.peers dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -52,6 +52,17 @@ def memory(pids: Sequence[int]) -> float:
     return pages * PAGE / 1e6
 
 
+def settled_memory(pids: Sequence[int], seconds: float = 6, *, still: float = 0.7) -> float:
+    """`memory` once it has not moved by 0.1 MB for `still` seconds; after `seconds` whatever it is then."""
+    until, since, seen = time.monotonic() + seconds, time.monotonic(), memory(pids)
+    while time.monotonic() < until and time.monotonic() - since < still:
+        time.sleep(0.05)
+        present = memory(pids)
+        if abs(present - seen) > 0.1:
+            since, seen = time.monotonic(), present
+    return memory(pids)
+
+
 @contextlib.contextmanager
 def peak_memory(pids: Sequence[int]) -> Iterator[Callable[[], float]]:
     """Watches `memory` while the block runs; the function it gives tells the highest seen."""
@@ -59,7 +70,7 @@ def peak_memory(pids: Sequence[int]) -> Iterator[Callable[[], float]]:
     over = threading.Event()
 
     def watch() -> None:
-        while not over.wait(0.1):
+        while not over.wait(0.05):
             seen.append(memory(pids))
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -69,6 +80,16 @@ def peak_memory(pids: Sequence[int]) -> Iterator[Callable[[], float]]:
     finally:
         over.set()
         watcher.join()
+
+
+def cores_of(pids: Sequence[int]) -> set[int]:
+    """The cores that any thread of them may run on."""
+    allowed: set[int] = set()
+    for pid in pids:
+        for thread in (PROC / str(pid) / "task").iterdir():
+            with contextlib.suppress(OSError):
+                allowed |= os.sched_getaffinity(int(thread.name))
+    return allowed
 
 
 def core_busy(core: int) -> float:

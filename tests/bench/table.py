@@ -1,68 +1,140 @@
-"""Samples -> one Markdown table."""
+"""Figures -> the Markdown tables. Pure."""
 
 from __future__ import annotations
 
-import platform
-import statistics
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-DISTURBED = 0.08
-"""Share of the proxy's core that others may use before a sample is taken again and, with cleaner ones, dropped."""
+from tests.bench.bars import judged
+from tests.bench.figures import Figures, middle
+from tests.bench.scenarios import SCENARIOS
 
-
-def _of(samples: Sequence[dict[str, Any]], target: str, scenario: str) -> list[dict[str, Any]]:
-    """A target's clean samples of a scenario; all of them where none is clean."""
-    found = [one for one in samples if (one["target"], one["scenario"]) == (target, scenario)]
-    return [one for one in found if one.get("others", 0) <= DISTURBED] or found
-
-
-def _cost(samples: Sequence[dict[str, Any]], target: str, scenario: str) -> float | None:
-    """CPU seconds per 10,000 requests: the best sample, as contention only ever adds."""
-    costs = [one["cpu10k"] for one in _of(samples, target, scenario) if one["requests"] > 100]
-    return min(costs, default=None)
+NAMES = {
+    "saywhy": "**saywhy**", "saywhy-2": "**saywhy**, 2 workers", "nginx": "nginx", "haproxy": "HAProxy",
+    "haproxy-lua": "HAProxy, a Lua action on responses", "envoy": "Envoy", "caddy": "Caddy", "traefik": "Traefik",
+    "mitmproxy": "mitmproxy", "aiohttp": "a plain proxy with aiohttp",
+}  # fmt: skip
+FULL = [name for name, scenario in SCENARIOS.items() if scenario.kind == "full"]
 
 
-def _cell(value: float | None, form: str = ",.2f") -> str:
+def _cell(value: float | None, form: str = ".2f") -> str:
     return "-" if value is None else format(value, form)
 
 
-def _row(samples: Sequence[dict[str, Any]], target: str, scenarios: Sequence[str], version: str) -> str:
-    cells = [f"{target} {version}"]
-    for scenario in scenarios:
-        taken = _of(samples, target, scenario)
-        if scenario == "lat":
-            latencies = [
-                statistics.median(one[q] for one in taken) if taken else None for q in ("p50", "p99")
+def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    aligned = ["---", *["---:"] * (len(heads) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (heads, aligned, *rows))
+
+
+def _by_cost(figures: Figures) -> list[str]:
+    return sorted(figures.targets, key=lambda name: figures.cost(name, "1k") or float("inf"))
+
+
+def _named(figures: Figures, target: str) -> str:
+    return f"{NAMES[target]} {figures.targets[target]}"
+
+
+def summary(figures: Figures) -> str:
+    """The table for readers: who, how many requests a core serves, and beside nginx; the cheapest first."""
+    heads = ["one core, 64 connections, access log on", "1 KB requests a second of CPU", "x nginx", "100 KB x nginx",
+             "10 MB x nginx", "404 x nginx", "agent's 404 a second", "added p99, ms", "RSS idle, MB"]  # fmt: skip
+    rows = []
+    for target in _by_cost(figures):
+        cost = figures.cost(target, "1k")
+        beside = [_cell(figures.ratio(target, "nginx", name)) for name in ("1k", "100k", "10m", "404")]
+        agent = figures.rate(target, "404agent")
+        rows.append([
+            _named(figures, target), _cell(1e4 / cost if cost else None, ",.0f"), *beside, _cell(agent, ",.0f"),
+            _cell(figures.added_p99(target)), _cell(figures.memory(target, "start", "resting"), ".0f"),
+        ])  # fmt: skip
+    return _lines(heads, rows)
+
+
+def bars(figures: Figures) -> str:
+    """Every bar with its figure."""
+    return _lines(
+        ["bar", "figure", ""], ([promise, figure, verdict] for promise, figure, verdict in judged(figures))
+    )
+
+
+def ratios(figures: Figures) -> str:
+    """saywhy beside each target: how many requests it serves with the CPU time in which the other serves one."""
+    others = [name for name in _by_cost(figures) if name != "saywhy"]
+    measured = [name for name in FULL if figures.cost("saywhy", name)]
+    return _lines(
+        ["saywhy's efficiency beside", *(NAMES[other] for other in others)],
+        (
+            [
+                f"{name}: {SCENARIOS[name].about}",
+                *(_cell(figures.ratio("saywhy", other, name)) for other in others),
             ]
-            cells.append(" / ".join(_cell(one) for one in latencies))
-            continue
-        cost, base = _cost(samples, target, scenario), _cost(samples, "nginx", scenario)
-        against = f" ({base / cost:.2f} x nginx)" if cost and base and target != "nginx" else ""
-        cells.append(_cell(cost, ".3f") + against)
-        cells.append(_cell(10_000 / cost if cost else None, ",.0f"))
-    errors = sum(one.get("errors", 0) for one in samples if one["target"] == target)
-    idle = next(
-        (one["peak"] for one in samples if (one["target"], one["scenario"]) == (target, "idle")), None
+            for name in measured
+        ),
     )
-    peak = max((one["peak"] for one in samples if one["target"] == target), default=None)
-    return "| " + " | ".join([*cells, f"{_cell(idle, '.0f')} / {_cell(peak, '.0f')}", str(errors)]) + " |"
 
 
-def markdown(samples: Sequence[dict[str, Any]], versions: Mapping[str, str], generator: str) -> str:
-    """The table, the cheapest target first, with what the figures mean below it."""
-    scenarios = list(dict.fromkeys(one["scenario"] for one in samples if one["scenario"] != "idle"))
-    heads = ["target"]
-    for scenario in scenarios:
-        heads += ["p50 / p99 ms"] if scenario == "lat" else [f"{scenario}: CPU s / 10k", "a core's req/s"]
-    heads += ["RSS idle / peak MB", "errors"]
-    first = scenarios[0]
-    order = sorted(versions, key=lambda name: _cost(samples, name, first) or float("inf"))
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    lines += [_row(samples, name, scenarios, versions[name]) for name in order]
-    notes = (
-        f"Asked by {generator}; Python {platform.python_version()} on {platform.machine()}. CPU is user and system time of "
-        "the proxy's processes (best clean sample); a core's requests a second is its inverse, and `x nginx` the "
-        "efficiency beside nginx in the same run."
-    )
-    return "\n".join([*lines, "", notes, ""])
+def costs(figures: Figures) -> str:
+    """CPU seconds per 10,000 requests: the best clean sample, the median in brackets; answers a second as wrk saw them."""
+    targets = _by_cost(figures)
+    measured = [name for name in FULL if any(figures.cost(target, name) for target in targets)]
+
+    def cell(target: str, name: str) -> str:
+        found = figures.costs(target, name)
+        if not found:
+            return "-"
+        return f"{found[0]:.3f} ({middle(found):.3f}), {_cell(figures.rate(target, name), ',.0f')}/s"
+
+    rows = ([name, *(cell(target, name) for target in targets)] for name in measured)
+    return _lines(["CPU s / 10,000", *(NAMES[target] for target in targets)], rows)
+
+
+def latencies(figures: Figures) -> str:
+    """Open loop at half of each target's own throughput: what each adds to the site alone at the same rate."""
+    rows = []
+    for target in _by_cost(figures):
+        found = figures.samples(target, "lat")
+        if found:
+            through, alone = (middle([one[key] for one in found]) for key in ("p99", "direct_p99"))
+            added = figures.added(target, "p99")
+            rows.append([
+                _named(figures, target), _cell(middle([one["rate"] for one in found]), ",.0f"), _cell(through),
+                _cell(alone), _cell(middle(added)), _cell(added[0] if added else None), _cell(middle(figures.added(target, "p50"))),
+            ])  # fmt: skip
+    heads = ["", "rate, /s", "p99, ms", "p99 of the site alone", "added p99", "best sample's", "added p50"]
+    return _lines(heads, rows)
+
+
+def memory(figures: Figures) -> str:
+    """Resident megabytes (10^6), all processes of a target together."""
+    heads = [
+        "RSS, MB",
+        "idle",
+        "after an agent's error",
+        "64 x 10 MB add",
+        "5,000 idle connections",
+        "peak at 1 KB",
+        "peak at c5000",
+    ]
+    return _lines(heads, (
+        [
+            _named(figures, target), _cell(figures.memory(target, "start", "resting"), ".0f"),
+            _cell(figures.memory(target, "start", "after_error"), ".0f"), _cell(figures.growth(target, "streams64"), "+.1f"),
+            _cell(figures.memory(target, "idle5000", "kept"), ".0f"), _cell(figures.memory(target, "1k", "peak"), ".0f"),
+            _cell(figures.memory(target, "c5000", "peak"), ".0f"),
+        ]
+        for target in _by_cost(figures)
+    ))  # fmt: skip
+
+
+def transfers(figures: Figures) -> str:
+    """One GiB on one connection."""
+    rows = []
+    for target in _by_cost(figures):
+        for name in ("down1g", "up1g"):
+            if found := figures.samples(target, name):
+                fastest = min(found, key=lambda one: one["seconds"])
+                whole = all(one["bytes"] == 1 << 30 for one in found)
+                rows.append([
+                    _named(figures, target), SCENARIOS[name].about, _cell(fastest["bytes"] / fastest["seconds"] / 1e6, ",.0f"),
+                    _cell(min(one["cpu"] for one in found)), "yes" if whole else "NO",
+                ])  # fmt: skip
+    return _lines(["", "", "MB/s", "CPU s", "whole"], rows)
