@@ -15,6 +15,9 @@ from typing import NamedTuple
 from tests.bench.place import HERE, Place, Unfit, fill, free_port, process, program
 
 ROOT = HERE.parent.parent
+UNBOUNDED = {
+    "SAYWHY_LIMITS__UPSTREAM_WAITING": "20000"
+}  # as Envoy's limits are raised: c5000 is no test of refusing
 ONE_THREAD = {"GOMAXPROCS": "1"}  # of Go's schedulers; its runtime's other threads share the core
 SMALL = frozenset({"1k", "404", "lat"})
 USUAL = SMALL | {"100k", "10m", "c1000"}
@@ -167,7 +170,7 @@ def _aiohttp(place: Place, port: int) -> list[str]:
 
 
 PEERS = (
-    Peer("saywhy", "this tree", _saywhy_version, _saywhy, FULL | AGENTS, rewrites=True),
+    Peer("saywhy", "this tree", _saywhy_version, _saywhy, FULL | AGENTS, rewrites=True, environment=UNBOUNDED),
     Peer(
         "saywhy-2", "this tree, two workers", _two_workers_version,
         lambda place, port: [*_saywhy(place, port), "--workers", "2"],

@@ -31,6 +31,8 @@ NOTES = """
   in containers; Traefik hands them to a thread (1,000 lines of buffer). Caddy's leaves out the header fields that it would log.
 - **A request id** for the site is made by all but Traefik and mitmproxy, which have none; X-Forwarded-For is added by all but mitmproxy.
 - **Bodies stream** in all: nginx without files and with its request buffering off, mitmproxy from 64 KB on.
+- **Limits** on connections are raised where a default is below 5,000 (saywhy's `limits.upstream_waiting`, Envoy's circuit
+  breakers, HAProxy's `maxconn`): a refusal costs less than an answer.
 - **Go's proxies** have GOMAXPROCS=1; HAProxy one thread, Envoy --concurrency 1, nginx one worker.
 - **HAProxy with Lua** calls its action on every response, as error rewriting in Lua does; for an agent's error it makes problem
   details of the page's title, nothing more. saywhy's agents get the whole: rules, dialects, scrubbing.
@@ -83,7 +85,10 @@ def _left_out(figures: Figures) -> str:
 
 
 def _doubts(figures: Figures, errors: dict[str, int]) -> str:
-    said = [f"- {name}: {count} requests got no whole answer" for name, count in errors.items()]
+    said = [
+        f"- {name}: {count} requests got no answer or another than they should have"
+        for name, count in errors.items()
+    ]
     said += [f"- connections to the site were not kept: {one}" for one in figures.reconnecting()]
     if disturbed := figures.disturbed():
         said.append(f"- no sample without others on the core: {', '.join(disturbed)}")

@@ -68,7 +68,7 @@ def take(target: Running, name: str, bench: Bench) -> Sample:
         measured = asked()
         seconds, used = time.monotonic() - began, cost.cpu(family) - before
         known = used + (bench.others_mine() - mine if bench.place.load_core in cores else 0)
-        others = (sum(map(cost.core_busy, cores)) - busy - known) / seconds
+        others = (sum(map(cost.core_busy, cores)) - busy - known) / seconds / len(cores)
     sample = {
         "target": target.name, "scenario": name, **measured,
         "cpu": used, "seconds": seconds, "others": max(0.0, others), "resting": resting, "peak": peak(),
