@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -462,6 +463,34 @@ def test_fail_for_others_is_a_short_plain_page() -> None:
     verdict = PLAIN.fail(Request("GET", b"/", Fields.of(BROWSER)), "connection_read_timeout", now=0)
     assert verdict.body == b"504 Gateway Timeout\n\nThe site did not answer in time.\n"
     assert verdict.fields.get("content-type") == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize("token", failures.FAILURES)
+@pytest.mark.parametrize("sent", [JSON, PROBLEM, MARKDOWN, SIGNED, BROWSER, {}])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_fail_behind_an_edge(token: str, sent: dict[str, str], method: str) -> None:
+    """Only 502 and 504 leave as 503, and are told from others; all that is said of them stays."""
+    request = Request(method, b"/", Fields.of({"Host": "t.example", **sent}))
+    edge = Normalizer(Rulebook(), Routes((Policy(edge_safe_status=True),)))
+    verdict, plain = edge.fail(request, token, now=0), PLAIN.fail(request, token, now=0)
+    if plain.status not in (502, 504):
+        assert verdict == plain
+        return
+    assert (verdict.status, verdict.original_status) == (503, plain.status)
+    assert (verdict.code, verdict.source) == (plain.code, "proxy")
+    for name in ("proxy-status", "retry-after", "agent-error", "vary"):
+        assert verdict.fields.all(name) == plain.fields.all(name)
+    assert verdict.envelope is not None
+    assert verdict.envelope.error.original_status == plain.status
+    body = verdict.body or b""
+    if method == "HEAD":
+        assert body == b""
+    elif not verdict.caller.is_agent:
+        assert body.startswith(b"503 Service Unavailable\n")
+    else:
+        assert re.search(rb'"?original_status"?: ?%d\b' % plain.status, body)
+        if sent is not JSON and sent is not SIGNED:
+            assert re.search(rb'"?status"?: ?503\b', body)
 
 
 def test_fail_takes_a_better_wait_and_an_unknown_token() -> None:

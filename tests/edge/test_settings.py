@@ -345,7 +345,7 @@ def test_routes(
 def test_a_route_may_say_everything_that_a_policy_knows() -> None:
     from saywhy.edge.settings.sections import Route
 
-    assert set(Route.model_fields) == set(Policy.__dataclass_fields__) - {"public_url"}
+    assert set(Route.model_fields) == set(Policy.__dataclass_fields__) - {"public_url", "edge_safe_status"}
     environ = {**SITE, "SAYWHY__PUBLIC_URL": "https://shop.example/", "SAYWHY_RULES__PACKS": "captcha,login",
                "SAYWHY__ROUTES": '[{"path": "/a", "packs": "login", "callers": "everyone", "useragents": true}, {"path": "/b"}]'}  # fmt: skip
     first, second, last = to_routes(load(environ=environ).settings).routes

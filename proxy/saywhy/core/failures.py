@@ -63,6 +63,13 @@ FAILURES: dict[str, Failure] = {row.token: row for row in _ROWS} | _REFUSALS
 """Token, or the name of a refusal, -> row."""
 
 
+def edge_safe(status: int) -> int:
+    """The status in whose place a CDN puts no page of its own: some replace the content of every 502 and 504 that they
+    see, and let 503 and all others pass.
+    """
+    return 503 if status in (502, 504) else status
+
+
 def look_up(token: str) -> Failure:
     """The row of `token`; an unknown one reads as proxy_internal_error."""
     return FAILURES.get(token) or FAILURES["proxy_internal_error"]

@@ -226,7 +226,7 @@ class Verdict:
     rule: str | None = None
     shadow_rules: tuple[str, ...] = ()  # rules in shadow mode that would have matched
     source: Literal["site", "proxy"] = "site"
-    original_status: int = 0  # what the site sent; 0 when there was no answer
+    original_status: int = 0  # what the site sent, 0 when there was no answer; see also edge_safe_status
     original_bytes: int = 0
     redactions: Mapping[str, int] = field(default_factory=dict)  # kind -> how often
     fault: str = ""  # the class of an exception that normalize swallowed, for the log and a counter

@@ -64,6 +64,7 @@ class Policy:
     mode: Mode = "enforce"
     passthrough_paths: tuple[str, ...] = ()
     public_url: str = ""  # makes problem+json's `type` absolute
+    edge_safe_status: bool = False  # our own 502 and 504 leave as 503
 
     def matches(self, host: str, path: str) -> bool:
         """Whether this route is for `host` (no port, lower case) and `path` (raw, no query)."""

@@ -99,6 +99,8 @@ class JsonLines:
             verdict,
             failure,
         ) = outcome
+        if not original and verdict is not None:
+            original = verdict.original_status  # of a failure of ours that was sent as another one
         if len(path) > PLAIN_PATH or ";" in path or "=" in path or "%3" in path:
             path = self._shown_path(path)
         second = int(started)
@@ -160,8 +162,9 @@ class TextLines:
     def __call__(self, outcome: Outcome, level: Level) -> str:
         verdict = outcome.verdict
         status = str(outcome.sent_status)
-        if outcome.original_status and outcome.original_status != outcome.sent_status:
-            status = f"{outcome.original_status}>{status}"
+        original = outcome.original_status or (verdict.original_status if verdict is not None else 0)
+        if original and original != outcome.sent_status:
+            status = f"{original}>{status}"
         what = ""
         if outcome.failure:
             what = f" {outcome.failure}"

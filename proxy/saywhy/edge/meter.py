@@ -32,7 +32,7 @@ COUNTERS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("upstream", "status_class"),
     ),
     "saywhy_errors_total": (
-        "Errors by what they mean and by what decided it; status is the one that was sent.",
+        "Errors by what they mean and by what decided it; status is the one that was sent, of the proxy's own failures the one before edge_safe_status.",
         ("upstream", "caller", "code", "status", "source", "decided_by"),
     ),
     "saywhy_rule_hits_total": ("How often a rule decided, or would have in shadow mode.", ("rule", "mode")),
@@ -230,7 +230,8 @@ class Meter(Collector):
             self._add("saywhy_passthrough_total", ("not_agent",), 1)
 
     def _record_verdict(self, outcome: Outcome, verdict: Verdict, upstream: str) -> None:
-        status = STATUS_LABELS.get(outcome.sent_status, "other")
+        own = verdict.original_status if verdict.source == "proxy" else 0
+        status = STATUS_LABELS.get(own or outcome.sent_status, "other")
         caller = "agent" if verdict.caller.is_agent else "other"
         if verdict.code or outcome.sent_status >= 400:
             word = verdict.code or code_for_status(outcome.sent_status)

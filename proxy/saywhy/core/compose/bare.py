@@ -27,8 +27,12 @@ def bare(head: Head, *, now: float, code: str = "") -> Envelope:
     return _envelope(row, head.request, status=status, said=said, message=message, failure=None)
 
 
-def failure_envelope(request: Request, failure: Failure, *, seconds: int | None = None) -> Envelope:
-    """The envelope of the proxy's own `failure`; `seconds` is a wait that is known better than the table's."""
+def failure_envelope(
+    request: Request, failure: Failure, *, seconds: int | None = None, mapped: bool = False
+) -> Envelope:
+    """The envelope of the proxy's own `failure`; `seconds` is a wait that is known better than the table's, `mapped` says
+    that it is sent with another status than its own.
+    """
     row = codes.look_up(failure.code)
     kind = kinds.look_up(failure.kind)
     row = row._replace(kind=kind.kind, origin=kind.origin, action=row.action if failure.wait else kind.action)
@@ -42,6 +46,7 @@ def failure_envelope(request: Request, failure: Failure, *, seconds: int | None 
         by_table=not seconds,
         message=message,
         failure=failure,
+        original_status=failure.status if mapped else None,
     )
 
 
@@ -54,6 +59,7 @@ def _envelope(
     message: Clean,
     failure: Failure | None,
     by_table: bool = False,
+    original_status: int | None = None,
 ) -> Envelope:
     """`said`: seconds of a wait; `by_table`: nobody named it but our own table."""
     keyed = "idempotency-key" in request.fields
@@ -98,5 +104,6 @@ def _envelope(
             ),
             side_effects=own(advice.side_effects),
             source="proxy" if failure is not None else "site",
+            original_status=original_status,
         )
     )

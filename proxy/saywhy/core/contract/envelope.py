@@ -150,6 +150,7 @@ class Error(_Part):
     hint: CleanText | None = None
     original: Any = None
     original_kind: CleanText | None = None
+    original_status: int | None = Field(default=None, ge=400, le=599)  # where another one was sent
     cause: CleanText | None = None
     instance: CleanText | None = None
     evidence: Evidence | None = None

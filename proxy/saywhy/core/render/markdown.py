@@ -37,6 +37,8 @@ def render(envelope: Envelope, status: int, public_url: str) -> bytes:
         "same_arguments": _word(error.recovery.same_arguments),
         "side_effects": _word(error.side_effects),
     }
+    if error.original_status is not None:
+        front["original_status"] = error.original_status
     lines = ["---", *(f"{name}: {json.dumps(value)}" for name, value in front.items()), "---", ""]
     lines += [f"# {_title(error.code)}", "", escape(error.message), "", *_details(error)]
     lines += ["## What to do", "", escape(error.recovery.guidance), ""]

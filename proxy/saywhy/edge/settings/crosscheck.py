@@ -79,6 +79,7 @@ def _policy(route: Route, place: int, settings: Settings) -> Policy:
         mode=route.mode,
         passthrough_paths=route.passthrough_paths,
         public_url=settings.public_url,
+        edge_safe_status=settings.edge_safe_status,
     )
 
 

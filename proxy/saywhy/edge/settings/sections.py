@@ -241,6 +241,10 @@ class Settings(Section):
     public_url: str = Field(
         default="", description="How the outside reaches this proxy; makes problem+json's `type` absolute."
     )
+    edge_safe_status: bool = Field(
+        default=False,
+        description="The proxy's own 502 and 504 are sent as 503, for sites behind a CDN that puts its own page in their place. The site's statuses stay; envelope, log and metrics keep the original. Off: it hides from balancers which of the two it was.",
+    )
     upstreams: Annotated[dict[str, Upstream], BeforeValidator(_bare_urls)] = Field(
         default_factory=dict, description="Name -> URL of a site. `--upstream` sets the one called default."
     )
