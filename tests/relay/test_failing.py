@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-import struct
 
 import pytest
 from loopback import (
@@ -285,42 +284,6 @@ async def test_a_connection_that_does_not_come_to_be() -> None:
             filler.close()
 
 
-@pytest.mark.parametrize("phase", ["waiting", "before the head", "in the body", "in the upload", "held"])
-@both_loops
-async def test_a_caller_who_leaves_frees_the_site(phase: str) -> None:
-    gone = asyncio.Event()
-    came = asyncio.Event()
-
-    async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        if phase in ("in the body", "held"):
-            status = b"200 OK" if phase == "in the body" else b"500 Oops"
-            writer.write(b"HTTP/1.1 %b\r\nContent-Length: 100\r\n\r\nhello" % status)
-        came.set()
-        await reader.read()
-        gone.set()
-
-    async with listening(site) as port, relaying(port, limits={"upstream_connections": 1}) as running:
-        if phase == "waiting":
-            _blocker, blocking = await running.open()
-            blocking.write(get())
-            await came.wait()
-        _reader, writer = await running.open()
-        fields = ["Content-Length: 100"] if phase == "in the upload" else ["Accept: application/json"]
-        writer.write(get("/", *fields, method="POST"))
-        await came.wait()
-        await asyncio.sleep(0.05)
-        writer.close()
-        if phase == "waiting":
-            await running.settled(1)
-            assert running.relay.pool_counts()["default"]["waiting"] == 0
-            blocking.close()
-        async with asyncio.timeout(1):
-            await gone.wait()
-        await running.settled(2 if phase == "waiting" else 1)
-        assert (running.relay.inflight, running.relay.held_bytes) == (0, 0)
-
-
 @both_loops
 async def test_deadlines_of_callers() -> None:
     deadlines = {"request_head_seconds": 0.2, "caller_keepalive_seconds": 0.3, "idle_seconds": 0.25}
@@ -426,38 +389,6 @@ async def test_an_early_answer_of_a_site_that_resets_the_upload_reaches_the_call
                 assert (got.status, got.body) == (413, b"no")
                 writer.transport.abort()
         accepting.cancel()
-
-
-@pytest.mark.parametrize("hard", [True, False])
-@both_loops
-async def test_a_caller_who_leaves_while_its_upload_waits_frees_the_site(hard: bool) -> None:
-    async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        reader._limit = 1024  # type: ignore[attr-defined]  # takes next to nothing
-        await reader.readuntil(b"\r\n\r\n")
-        await asyncio.sleep(30)
-
-    limits = {"stream_buffer_bytes": 65536}
-    async with listening(site) as port, relaying(port, limits=limits) as running:
-        _reader, writer = await running.open()
-        writer.write(get("/", "Content-Length: 100000000", method="POST"))
-        for _ in range(400):
-            if running.relay.connections and running.relay.connections[0].paused:
-                break
-            writer.write(b"x" * 65536)
-            await asyncio.sleep(0.005)
-        assert running.relay.connections[0].paused
-        # The kernels have room for the rest, and so for the end behind it.
-        while writer.transport.get_write_buffer_size():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-        if hard:
-            linger = struct.pack("ii", 1, 0)
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            writer.transport.abort()
-        else:
-            writer.close()
-        async with asyncio.timeout(1):
-            await running.settled()
-        assert running.relay.pool_counts()["default"]["busy"] == 0
 
 
 MANY_INTERIMS: dict[str, tuple[int, int]] = {"as many as allowed": (16, 200), "one more": (17, 502)}

@@ -144,3 +144,37 @@ async def test_a_slow_end_of_a_tunnel_makes_the_other_wait() -> None:
         assert sent < 24 << 20
         assert len(await reader.readexactly(512 * 65536)) == 512 * 65536
         writer.close()
+
+
+@both_loops
+async def test_tunnels_take_places_of_callers_and_none_of_the_pool() -> None:
+    async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        while b"chat/1" not in head:
+            writer.write(OK)
+            head = await reader.readuntil(b"\r\n\r\n")
+        writer.write(SWITCH)
+        await reader.read()
+
+    limits = {"upstream_connections": 1, "caller_connections": 4}
+    async with listening(site) as port, relaying(port, limits=limits) as running:
+        for _ in range(3):  # more tunnels than the pool has places, open at once, and then again
+            writers = []
+            for _ in range(3):
+                reader, writer = await running.open()
+                writer.write(get("/", *UPGRADE))
+                assert await reader.readexactly(len(SWITCH)) == SWITCH
+                writers.append(writer)
+            assert (await running.ask(get())).status == 200
+            async with asyncio.timeout(2):
+                while running.relay.connections:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+            reader, fourth = await running.open()
+            fourth.write(get("/", *UPGRADE))
+            assert await reader.readexactly(len(SWITCH)) == SWITCH
+            assert (await running.ask(get())).status == 0  # a fifth caller
+            for writer in [*writers, fourth]:
+                writer.close()
+            async with asyncio.timeout(2):
+                while running.relay.tunnels or running.busy:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)

@@ -5,31 +5,42 @@ when it comes to it.
 from __future__ import annotations
 
 import select
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from saywhy.relay.downstream import Downstream
+    from saywhy.relay.tunnel import Tunnel
 
-_GONE: Final = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR | select.POLLNVAL
+_GONE: Final = select.POLLHUP | select.POLLERR
+"""Reset, or closed by both sides."""
+
+_ENDED: Final = _GONE | getattr(select, "POLLRDHUP", 0)
+"""The same, or the other side says nothing more: a caller of HTTP has left then, in a tunnel it may still listen."""
 
 
-def look_for_the_departed(paused: Iterable[Downstream]) -> None:
-    """Abort the connections among `paused` that their callers have closed or reset; one system call for all of them.
+def look_for_the_departed(paused: Iterable[Downstream], tunnels: Iterable[Tunnel]) -> None:
+    """Abort the connections among `paused` that their callers have closed or reset, and `tunnels` of which an unread
+    end was reset; one system call for all of them.
 
-    An end that waits behind bytes which the kernel had no room for cannot be seen, by anybody: there the idle deadline
-    has to do.
+    An end that waits behind bytes which our kernel had no room for has not left the caller's machine, and TLS's own
+    goodbye is among the bytes that nobody reads: neither can be seen, by anybody. There the idle deadline has to do.
     """
-    by_number = {down.descriptor: down for down in paused if not down.transport.is_closing()}
-    by_number.pop(-1, None)
-    if not by_number:
+    watched: dict[int, tuple[int, Callable[[], None]]] = {
+        down.descriptor: (_ENDED, down.abort) for down in paused if not down.transport.is_closing()
+    }
+    for tunnel in tunnels:
+        watched.update((number, (_GONE, tunnel.abort)) for number in tunnel.unread())
+    watched.pop(-1, None)
+    if not watched:
         return
     poll = select.poll()
-    for number in by_number:
-        poll.register(number, _GONE & ~select.POLLNVAL)
+    for number, (events, _) in watched.items():
+        poll.register(number, events)
     for number, events in poll.poll(0):
-        if events & _GONE:
-            by_number[number].abort()
+        mask, abort = watched[number]
+        if events & mask:
+            abort()
 
 
 def has_left(descriptor: int) -> bool:
@@ -37,5 +48,5 @@ def has_left(descriptor: int) -> bool:
     if descriptor < 0:
         return True
     poll = select.poll()
-    poll.register(descriptor, _GONE & ~select.POLLNVAL)
+    poll.register(descriptor, _ENDED)
     return bool(poll.poll(0))

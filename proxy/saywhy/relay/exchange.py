@@ -213,6 +213,9 @@ class Exchange(Answering):
                 self._pool.lost(upstream, None)
             self._record()
 
+        # A tunnel lasts for hours: it takes a place among the callers, not one of the few that requests wait for.
+        assert self._pool is not None
+        self._pool.lost(upstream)
         first = down.hand_over()
         tunnel = Tunnel(
             down.transport, upstream.transport, relay.deadlines.tunnel_idle_seconds, relay.sweep.now, finish

@@ -165,7 +165,7 @@ class Relay:
     def joined(self, down: Downstream) -> None:
         """A caller has connected."""
         self.sweep.start(asyncio.get_running_loop())
-        if len(self._connections) >= self.limits.caller_connections:
+        if len(self._connections) + len(self.tunnels) >= self.limits.caller_connections:
             down.abort()
         else:
             self._connections[down] = None
@@ -177,7 +177,7 @@ class Relay:
     def _look(self, now: float) -> None:
         for down in list(self._connections):
             down.check(now)
-        look_for_the_departed([down for down in self._connections if down.paused])
+        look_for_the_departed([down for down in self._connections if down.paused], self.tunnels)
         for pool in [*self.pools.values(), *self._leaving]:
             pool.check(now)
         if self._leaving:

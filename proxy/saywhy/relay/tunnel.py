@@ -10,7 +10,7 @@ from typing import cast
 class TunnelEnd(asyncio.Protocol):
     """One end. What it receives goes to `peer`; a half-close is passed on where the transport can."""
 
-    __slots__ = ("_over", "ended", "moved", "peer", "transport")
+    __slots__ = ("_over", "ended", "moved", "paused", "peer", "transport")
 
     def __init__(self, transport: asyncio.Transport, over: Callable[[], None]) -> None:
         self.transport = transport
@@ -18,6 +18,13 @@ class TunnelEnd(asyncio.Protocol):
         self.peer: TunnelEnd = self
         self.moved = 0
         self.ended = False  # has said all it will
+        self.paused = False  # is not read, because the other end does not keep up
+
+    @property
+    def descriptor(self) -> int:
+        """The socket's number, -1 where there is none any more."""
+        raw = self.transport.get_extra_info("socket")
+        return -1 if raw is None or self.transport.is_closing() else int(raw.fileno())
 
     def data_received(self, data: bytes) -> None:
         """Bytes for the other end."""
@@ -25,20 +32,25 @@ class TunnelEnd(asyncio.Protocol):
         self.peer.transport.write(data)
 
     def eof_received(self) -> bool:
-        """This end has said all; the other may go on where it can be told, and where it has not said all either."""
+        """This end has said all; the other may go on where it can be told, and where it has not said all either. TLS
+        cannot tell one side's end from both sides' (asyncio closes then).
+        """
         self.ended = True
         other = self.peer
-        if other.ended or other.transport.is_closing() or not other.transport.can_write_eof():
+        ends = (self.transport, other.transport)
+        if other.ended or other.transport.is_closing() or not all(end.can_write_eof() for end in ends):
             return False
         other.transport.write_eof()
         return True
 
     def pause_writing(self) -> None:
         """This end does not keep up."""
+        self.peer.paused = True
         self.peer.transport.pause_reading()
 
     def resume_writing(self) -> None:
         """This end keeps up again."""
+        self.peer.paused = False
         if not self.peer.transport.is_closing():
             self.peer.transport.resume_reading()
 
@@ -71,6 +83,10 @@ class Tunnel:
         self._down.peer, self._up.peer = self._up, self._down
         self._down.transport.set_protocol(self._down)
         self._up.transport.set_protocol(self._up)
+
+    def unread(self) -> list[int]:
+        """The sockets' numbers of ends that are not read, because the other one does not keep up."""
+        return [end.descriptor for end in (self._down, self._up) if end.paused]
 
     def check(self, now: float) -> None:
         """Close the tunnel where no byte has moved for too long."""
