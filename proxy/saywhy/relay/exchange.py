@@ -209,13 +209,11 @@ class Exchange(Answering):
             self._bytes_in += sent
             self._bytes_out += received
             relay.tunnels.discard(tunnel)
-            if self._pool is not None:
-                self._pool.lost(upstream, None)
             self._record()
 
         # A tunnel lasts for hours: it takes a place among the callers, not one of the few that requests wait for.
         assert self._pool is not None
-        self._pool.lost(upstream)
+        self._pool.lost(upstream, None)
         first = down.hand_over()
         tunnel = Tunnel(
             down.transport, upstream.transport, relay.deadlines.tunnel_idle_seconds, relay.sweep.now, finish
