@@ -46,6 +46,7 @@ FAILURES: dict[str, tuple[list[Step], int, str]] = {
     "an endless head": ([b"HTTP/1.1 200 OK\r\nX: " + b"a" * 80000, 3.0], 502, "http_response_header_section_size"),
     "an unasked 101": ([b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nx"], 502, "http_upgrade_failed"),
     "says nothing": ([3.0], 504, "connection_read_timeout"),
+    "drips 103": ([b"HTTP/1.1 103 Early Hints\r\n\r\n", 0.1] * 12 + [OK], 504, "connection_read_timeout"),
     "says nothing after 103": ([b"HTTP/1.1 103 Early Hints\r\n\r\n", 3.0], 504, "connection_read_timeout"),
 }  # fmt: skip
 

@@ -108,14 +108,15 @@ class Exchange(Answering):
     # The answer's way.
 
     def interim(self, reply: ResponseHead) -> None:
-        """100, 102 or 103: for callers of HTTP/1.1 (RFC 9110 15.2). Each one renews the wait for the head, so they are
-        counted.
+        """100, 102 or 103: for callers of HTTP/1.1 (RFC 9110 15.2). None renews the wait for the head: a site that
+        drips them is no faster than a silent one. A 100 gives the caller time to begin its body.
         """
         self._interims += 1
         if self._interims > _MOST_INTERIMS:
             self.fail("http_protocol_error")
             return
-        self.deadline = self._relay.sweep.now + self._relay.wait_first_byte
+        if not self.request_done:
+            self.deadline = self._relay.sweep.now + self._relay.wait_idle
         if not self.head.old:
             self._write(reply.onward())
 
