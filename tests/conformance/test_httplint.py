@@ -132,6 +132,7 @@ def test_a_failure_of_our_own(media: str, host: str) -> None:
             verdict = normalizer.fail(request, token, now=time.time())
             whole = composed(verdict, None, method == "HEAD", continued(True, False))
             head, _, body = whole.partition(b"\r\n\r\n")
+            assert b"\r\nDate: " in head
             bad[token, method] = bad_notes(Answer(verdict.status, head, body, True), method, media)
     assert {case: notes for case, notes in bad.items() if notes} == {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final
 
@@ -24,12 +25,16 @@ def continued(keep: bool, old: bool) -> bytes:
 
 
 def composed(verdict: Verdict, reply: ResponseHead | None, bodyless: bool, extra: bytes) -> bytes:
-    """A whole answer of ours; HEAD gets no content. The reason is the registered one: a site's may hold secrets."""
+    """A whole answer of ours, in place of the site's `reply` or, None, where there is none; HEAD gets no content. The reason
+    is the registered one: a site's may hold secrets.
+    """
     body = verdict.body or b""
     lines = [b"HTTP/1.1 %d %b" % (verdict.status, _PHRASES.get(verdict.status, b""))]
     lines += [b"%b: %b" % pair for pair in verdict.fields.lines if pair[0].lower() not in _FRAMING]
-    if verdict.status == 405 and reply is None:
-        extra = _FORWARDED_METHODS + extra  # RFC 9110 15.5.6: must say what would do
+    if reply is None:  # nobody else has said when (RFC 9110 6.6.1)
+        lines.append(b"Date: " + formatdate(usegmt=True).encode())
+        if verdict.status == 405:
+            extra = _FORWARDED_METHODS + extra  # RFC 9110 15.5.6: must say what would do
     if bodyless:
         # No length either: what a GET would have answered is not known, for no page was read (RFC 9110 8.6).
         return CRLF.join(lines) + CRLF + extra + CRLF
