@@ -135,6 +135,8 @@ def token_of(error: BaseException) -> str:
         return "tls_certificate_error"
     if isinstance(error, ssl.SSLError):
         return "tls_alert_received" if is_alert(error) else "tls_protocol_error"
+    if is_hangup(error):
+        return "tls_protocol_error"
     if isinstance(error, socket.gaierror):
         return "dns_error"
     if isinstance(error, asyncio.CancelledError | TimeoutError):
@@ -142,6 +144,13 @@ def token_of(error: BaseException) -> str:
     if isinstance(error, OSError):
         return _TOKENS.get(error.errno or 0, "connection_terminated")
     return "proxy_internal_error"
+
+
+def is_hangup(error: BaseException) -> bool:
+    """Whether the site closed in the middle of the handshake, without an alert: asyncio and uvloop raise this without a
+    number, where the kernel's own resets have one.
+    """
+    return isinstance(error, ConnectionResetError) and error.errno is None
 
 
 def is_alert(error: ssl.SSLError) -> bool:

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from time import monotonic
 from typing import Final
 
 from saywhy.edge.settings import Upstream
-from saywhy.relay.troubles import explain
+from saywhy.relay.dial import is_hangup
+from saywhy.relay.troubles import HUNG_UP, explain
 
 _LOG: Final = logging.getLogger("saywhy.relay")
 
 FIRST_SECONDS: Final = 1.0
 WINDOW_SECONDS: Final = 60.0
 """A row of failures that took longer is none: with connections kept, few are made."""
+_AGAIN_SECONDS: Final = 600.0
 _OURS: Final = frozenset(("connection_limit_reached", "proxy_internal_error"))
 """Failures that say nothing about the site."""
 
@@ -90,13 +93,13 @@ class Breaker:
 
 
 class Health(Breaker):
-    """The breaker of the upstream `name`, telling the operator: each kind of failure once until a connection stands."""
+    """The breaker of the upstream `name`, telling the operator: the same sentence once in ten minutes."""
 
     def __init__(self, name: str, upstream: Upstream) -> None:
         super().__init__(upstream.breaker_failures, upstream.breaker_seconds)
         self._name = name
         self._url = upstream.url
-        self._told: set[str] = set()
+        self._told: dict[str, float] = {}
         self._since_open = 0.0
 
     def note(self, error: BaseException, token: str, now: float) -> bool:
@@ -119,7 +122,6 @@ class Health(Breaker):
 
     def stands(self, now: float) -> None:
         """A connection came to be."""
-        self._told.clear()
         failures = self.count
         if self.stood():
             _LOG.warning(
@@ -129,7 +131,7 @@ class Health(Breaker):
 
     def tell(self, error: BaseException) -> None:
         """Say what is wrong and what to do, where it is more than a site that is not there."""
-        sentence = explain(error)
-        if sentence and sentence not in self._told and len(self._told) < 8:
-            self._told.add(sentence)
+        sentence = HUNG_UP if is_hangup(error) else explain(error)
+        if sentence and self._told.get(sentence, 0) < monotonic():
+            self._told[sentence] = monotonic() + _AGAIN_SECONDS
             _LOG.warning("Upstream %s (%s): %s", self._name, self._url, sentence)

@@ -36,6 +36,9 @@ _PROTOCOL: Final = {
 }  # fmt: skip
 
 
+HUNG_UP: Final = "it closed the connection in the middle of the TLS handshake; its own log says why. Perhaps it speaks TLS 1.1 or older alone, or does not know the name (server_name)."
+
+
 def explain(error: BaseException) -> str:
     """The sentence, after "Upstream NAME (URL):"; empty for what its token says as well."""
     if isinstance(error, ssl.SSLCertVerificationError):
