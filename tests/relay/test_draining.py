@@ -147,3 +147,24 @@ async def test_unix_listeners_and_counters(tmp_path: object) -> None:
         )
         assert repr(running.relay) == "<Relay to default, 0 in flight>"
         writer.close()
+
+
+@both_loops
+async def test_whoever_waits_for_a_site_that_a_reload_takes_away_is_served_by_it() -> None:
+    async with (
+        serving([0.2, OK]) as first,
+        serving(OK) as second,
+        relaying(first.port, limits={"upstream_connections": 1}, deadlines={"peek_seconds": 0.1}) as running,
+    ):
+        relay = running.relay
+        asked = [asyncio.create_task(running.ask(get("/", method="POST"))) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        relay.replace_upstreams({"default": Upstream(url=f"http://127.0.0.1:{second.port}")})
+        assert (await running.ask(get())).status == 200
+        assert [answer.status for answer in await asyncio.gather(*asked)] == [200] * 3
+        assert (len(first.got), len(second.got)) == (3, 1)
+        for _ in range(100):
+            if not relay._leaving:
+                break
+            await asyncio.sleep(0.01)
+        assert not relay._leaving  # and then it is forgotten
