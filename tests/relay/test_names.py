@@ -117,16 +117,19 @@ async def test_a_busy_connection_to_an_old_address_is_ended_by_its_exchange() ->
 
     async with (
         servers(ONE, TWO, answer=slow) as sites,
-        relaying(_site(sites["port"], 0.2), look_up=zone, deadlines={"peek_seconds": 0.1}) as running,
+        relaying(
+            _site(sites["port"], 0.2),
+            look_up=zone,
+            deadlines={"peek_seconds": 0.1},
+            limits={"upstream_connections": 1},
+        ) as running,
     ):
-        waiting = asyncio.create_task(running.ask(get("/slow")))
+        first = asyncio.create_task(running.ask(get("/slow")))
         await asyncio.sleep(0.05)
+        second = asyncio.create_task(running.ask(get()))  # waits for the one connection, and is not given it
         zone.addresses = [TWO]
-        assert (await waiting).body == b"ok"
-        await asyncio.sleep(0.05)
-        assert running.relay.pool_counts()["default"] == {"idle": 0, "busy": 0, "dialing": 0, "waiting": 0}
-        assert (await running.ask(get())).status == 200
-        assert (sites[ONE].connections, sites[TWO].connections) == (1, 1)
+        assert [answer.body for answer in await asyncio.gather(first, second)] == [b"ok"] * 2
+        assert [len(sites[host].got) for host in (ONE, TWO)] == [1, 1]
 
 
 @both_loops

@@ -125,7 +125,7 @@ class Pool:
         a new one: while it waits there is a dial for it, in the place of the one that was lost.
         """
         waiting = self._waiting
-        if waiting and upstream.reused and not upstream.usable():
+        if upstream.kept_for == 0 or (waiting and upstream.reused and not upstream.usable()):
             upstream.close()
             return
         for exchange in waiting:
@@ -133,7 +133,7 @@ class Pool:
                 del waiting[exchange]
                 exchange.attach(upstream)
                 return
-        if self._closed or upstream.kept_for == 0:
+        if self._closed:
             upstream.close()
         else:
             seconds = upstream.kept_for
