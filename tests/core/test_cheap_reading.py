@@ -34,7 +34,7 @@ HTML = Fields.of({"content-type": "text/html; charset=utf-8"})
 )
 def test_the_finder_sees_what_a_search_one_by_one_sees(literals: list[str], text: str) -> None:
     wanted = frozenset(fold_literal(one) for one in literals) - {""}
-    assert Finder(wanted).found(text) == {one for one in wanted if one in fold(text)}
+    assert Finder(wanted).found(fold(text)) == {one for one in wanted if one in fold(text)}
 
 
 def test_only_the_literals_of_the_rules_in_the_mask_are_looked_for() -> None:

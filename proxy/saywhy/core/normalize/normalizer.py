@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from saywhy.core import callers, dialects, failures
-from saywhy.core import page as pages
 from saywhy.core.compose import Found, compose
 from saywhy.core.model import Caller, Evidence, Head, PassReason, Plan, Request, Verdict
 from saywhy.core.normalize import answer, triage
@@ -13,7 +12,7 @@ from saywhy.core.normalize.answer import Case
 from saywhy.core.normalize.failing import failure_answer
 from saywhy.core.normalize.gather import gather
 from saywhy.core.normalize.record import Record
-from saywhy.core.page import PageLimits
+from saywhy.core.page import Familiar, PageLimits
 from saywhy.core.page.coding import decode
 from saywhy.core.policy import Policy, Routes
 from saywhy.core.scrub import Scrubber
@@ -31,8 +30,8 @@ class Normalizer:
     """
 
     __slots__ = (
+        "_familiar",
         "_hold",
-        "_limits",
         "_looks_at_all",
         "_looks_at_errors",
         "_peek",
@@ -54,7 +53,7 @@ class Normalizer:
         self.rulebook = rulebook
         self.routes = routes or Routes()
         self._scrubber = scrubber or Scrubber()
-        self._limits = page_limits or PageLimits()
+        self._familiar = Familiar(page_limits)
         self._hold = hold_bytes
         self._peek = peek_bytes
         # Pins and the User-Agent list make agents of callers whose head shows no trace of one.
@@ -141,7 +140,7 @@ class Normalizer:
         head, plan = case.head, case.plan
         if head.request.method.upper() == "HEAD":
             body, complete = b"", True
-        page = pages.read(head.response.fields, body, complete=complete, limits=self._limits)
+        page = self._familiar.read(head.response.fields, body, complete=complete)
         if record is not None:
             record.page = page
         if not plan.caller.is_agent:

@@ -150,7 +150,7 @@ def scripts_of(root: etree._Element, most: int) -> tuple[Script, ...]:
     return tuple(found)
 
 
-def text_of(source: str, tree: Tree) -> str:
+def text_of(source: str, low: str, tree: Tree) -> str:
     """The visible text, entities decoded, as it comes out of the tree: to be folded, or cut into `lines_of` it. Renames
     what is hidden: the last thing to ask of the tree.
 
@@ -158,7 +158,7 @@ def text_of(source: str, tree: Tree) -> str:
     """
     if tree.root is None:
         return _TAG.sub(_EDGE, source) if tree.too_deep else ""
-    if _may_hide(source):
+    if _may_hide(low):
         _hide(tree.root)
     try:
         text = str(_READ(tree.root))
@@ -167,10 +167,9 @@ def text_of(source: str, tree: Tree) -> str:
     return _CONTROL.sub(" ", text) if "&#" in source else text  # raw ones never got past the parser
 
 
-def _may_hide(source: str) -> bool:
-    """Whether a page may hide something at all, by the attribute or by a style."""
-    low = source.lower()
-    return "hidden" in low or ("display" in low and _HIDES.search(low) is not None)
+def _may_hide(low: str) -> bool:
+    """Whether a page, in lower case, may hide something at all, by the attribute or by a style."""
+    return "hidden" in low or ("display" in low and "none" in low and _HIDES.search(low) is not None)
 
 
 def _hide(root: etree._Element) -> None:

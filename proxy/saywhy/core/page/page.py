@@ -26,8 +26,8 @@ class Page:
     """
 
     __slots__ = (
-        "_dom", "_json", "_jsonld", "_limits", "_raw", "_scripts", "_text", "_things", "_title",
-        "fault", "kind", "media", "scanned", "size", "source", "truncated",
+        "_dom", "_json", "_jsonld", "_limits", "_low", "_raw", "_scripts", "_text", "_things", "_title",
+        "fault", "kind", "media", "seen", "size", "source", "truncated",
     )  # fmt: skip
 
     def __init__(
@@ -47,17 +47,41 @@ class Page:
         self.size = size  # decoded bytes
         self.truncated = truncated
         self.fault = fault
-        # Who went through the page for its literals, and what was found: site rules and shipped ones share one pass.
-        self.scanned: tuple[object, object] | None = None
+        # What was found of literals, by who looked for which: site rules and shipped ones share one pass.
+        self.seen: dict[object, object] = {}
         self._limits = limits
         self._title: str = _UNREAD
         self._text: str = _UNREAD
+        self._low = ""
         self._raw = ""  # the visible text before it is folded
         self._scripts: tuple[html.Script, ...] = ()
         self._jsonld: list[dict[str, Any]] = []
         self._things: tuple[structured.Thing, ...] = ()
         self._json: Any = _UNREAD
         self._dom: BeautifulSoup | None = _UNREAD
+
+    def again(self) -> Page:
+        """The same page for somebody else, with all that its markup says read; trees and values are not handed on."""
+        self._need_markup()
+        page = Page(
+            self.kind,
+            self.media,
+            self.source,
+            size=self.size,
+            truncated=self.truncated,
+            fault=self.fault,
+            limits=self._limits,
+        )
+        page._low, page._title, page._text, page._raw = self._low, self._title, self._text, self._raw
+        page._scripts, page._jsonld, page._things = self._scripts, self._jsonld, self._things
+        page.seen = self.seen
+        return page
+
+    def weigh(self) -> int:
+        """Bytes of memory that its texts take; structured data is taken at twenty times the page, which it never is."""
+        texts = (self.source, self._low, self._raw, self._text, *(script.text for script in self._scripts))
+        whole = sum(text.__sizeof__() for text in texts)
+        return whole + 20 * len(self.source) if self._jsonld or self._things else whole
 
     def _read_markup(self) -> None:
         """Everything that lxml's tree tells, in one go, so that the tree need not be kept."""
@@ -71,7 +95,7 @@ class Page:
             if "availability" in self.source or "ld+json" in self.source:
                 self._jsonld = structured.jsonld_of(self._scripts, self._limits.items)
                 self._things = structured.things_of(tree.root, self._jsonld, self._limits.items)
-        self._raw = html.text_of(self.source, tree)
+        self._raw = html.text_of(self.source, self.low, tree)
         self._text = html.fold_space(self._raw)
 
     def _need_markup(self) -> None:
@@ -89,6 +113,13 @@ class Page:
             text = html.xml_text(self.source)
             return html.strip_tags(self.source) if text is None else text
         return html.fold_space(self.source)
+
+    @property
+    def low(self) -> str:
+        """The source in lower case."""
+        if not self._low:
+            self._low = self.source.lower()
+        return self._low
 
     @property
     def title(self) -> str:

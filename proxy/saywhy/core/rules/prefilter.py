@@ -57,11 +57,10 @@ class Finder:
         self._any = _alternation(literals) if literals else None
         self.empty = not literals
 
-    def found(self, text: str) -> frozenset[str]:
-        """The literals that `text` (not yet folded) holds."""
-        if not text or self.empty:
+    def found(self, folded: str) -> frozenset[str]:
+        """The literals that a folded text holds."""
+        if not folded or self.empty:
             return _NOTHING
-        folded = fold(text)
         start = 0
         if self._any is not None and len(folded) > _SHORT:
             first = self._any.search(folded.encode("utf-8", "replace"))
@@ -102,13 +101,18 @@ class Shelf(NamedTuple):
         if not page.source:
             return NOTHING_SEEN
         return Sighting(
-            _NOTHING if self.text.empty else self.text.found(page.text),
-            _NOTHING if self.source.empty else self.source.found(page.source),
-            _NOTHING if self.title.empty else self.title.found(page.title),
+            _NOTHING if self.text.empty else self.text.found(fold(page.text)),
+            _NOTHING if self.source.empty else self.source.found(_folded_source(page)),
+            _NOTHING if self.title.empty else self.title.found(fold(page.title)),
         )
 
 
+def _folded_source(page: Page) -> str:
+    return page.low if page.source.isascii() else fold(page.source)
+
+
 _PLACES = ("text", "source", "title")
+_MOST_SIGHTINGS = 8  # of one page: it comes with a status or two
 _MOST_SHELVES = 64
 """Sets of rules whose literals are kept apart: one a status and media type, where rules name those. More share one."""
 
@@ -159,12 +163,11 @@ class Prefilter:
 
     def look(self, page: Page, mask: int) -> Sighting:
         """What the page holds of the literals of the rules in `mask`; once for each page and set."""
-        if page.scanned is not None and page.scanned[0] == (self, mask):
-            seen = page.scanned[1]
-            if isinstance(seen, Sighting):
-                return seen
-        seen = self._shelf(mask).look(page)
-        page.scanned = ((self, mask), seen)
+        seen = page.seen.get((self, mask))
+        if not isinstance(seen, Sighting):
+            seen = self._shelf(mask).look(page)
+            if len(page.seen) < _MOST_SIGHTINGS:
+                page.seen[self, mask] = seen
         return seen
 
     def fields(self, head: Head) -> int:
