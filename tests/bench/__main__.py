@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -46,6 +47,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--quiet", type=float, default=4, help="seconds to wait for a quiet core before a sample"
     )
+    parser.add_argument(
+        "--minutes", type=float, default=14, help="after which nothing is waited for or repeated"
+    )
     parser.add_argument("--quick", action="store_true", help=f"one round of {', '.join(QUICK)}")
     parser.add_argument(
         "--again", nargs="+", type=Path, metavar="FILE",
@@ -66,11 +70,13 @@ def main() -> int:
         RESULTS.write_text(report.markdown(samples, "make bench"))
         return 0
     scenarios = _words(options.scenarios) or (QUICK if options.quick else ())
-    rounds, quiet = (1, 1.0) if options.quick else (options.rounds, options.quiet)
-    wanted = Wanted(frozenset(_words(options.only)), scenarios, rounds, options.seconds, quiet)
+    rounds, minutes = (1, 2.5) if options.quick else (options.rounds, options.minutes)
+    only = frozenset(_words(options.only))
+    wanted = Wanted(only, scenarios, rounds, options.seconds, options.quiet, minutes)
     if unknown := names_unknown(wanted):
         print(f"no such target or scenario: {', '.join(unknown)} (--help has the scenarios)", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends what was started, as an interrupt does
     KEPT.mkdir(exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S")
     lines = KEPT / f"{stamp}.jsonl"
@@ -85,9 +91,7 @@ def main() -> int:
     print("\n" + text)
     if not (wanted.only or wanted.scenarios):  # a part of the whole is no result to quote
         RESULTS.write_text(text)
-        print(
-            f"Written to {RESULTS.relative_to(Path.cwd())}; python -m tests.bench.publish puts its figures into README."
-        )
+        print(f"Written to {RESULTS}; python -m tests.bench.publish puts its figures into README.")
     return 0
 
 

@@ -30,6 +30,11 @@ class Scenario(NamedTuple):
         return self.path in FAILING
 
     @property
+    def for_agents(self) -> bool:
+        """Whether an agent asks."""
+        return self.field == AGENT
+
+    @property
     def once(self) -> bool:
         """Memory does not drift as time does: it is looked at in the first round alone."""
         return self.kind in ("idle", "streams")

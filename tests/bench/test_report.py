@@ -84,8 +84,14 @@ def test_every_peer_has_a_name_and_is_asked_what_there_is() -> None:
 
 
 def test_names_that_are_not_there_are_told() -> None:
-    wanted = Wanted(frozenset({"nginx", "squid"}), ("1k", "2k"), 1, 1, 1)
+    wanted = Wanted(frozenset({"nginx", "squid"}), ("1k", "2k"), 1, 1, 1, 1)
     assert names_unknown(wanted) == ["2k", "squid"]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("saywhy", ["1k", "404agent"]), ("nginx", ["1k"])])
+def test_only_those_that_rewrite_are_asked_as_an_agent_asks(name: str, expected: list[str]) -> None:
+    (peer,) = [peer for peer in PEERS if peer.name == name]
+    assert Wanted(frozenset(), ("404agent", "1k"), 1, 1, 1, 1).of(peer) == expected
 
 
 WRK = """Running 2s test @ http://127.0.0.1:1/1k
