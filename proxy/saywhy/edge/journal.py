@@ -102,7 +102,10 @@ class JsonLines:
         if not original and verdict is not None:
             original = verdict.original_status  # of a failure of ours that was sent as another one
         if len(path) > PLAIN_PATH or ";" in path or "=" in path or "%3" in path:
-            path = self._shown_path(path)
+            shown = _bounded(self._shown_path(path), PATH_CHARS)
+        else:
+            shown = quoted(path)
+        who = "unknown" if verdict is None and sent < 400 else _who(verdict, sent, failure)
         second = int(started)
         if second != self._second:
             self._second, self._stamp = (
@@ -110,9 +113,9 @@ class JsonLines:
                 time.strftime('{"time":"%Y-%m-%dT%H:%M:%S.', time.gmtime(second)),
             )
         line = (
-            f'{self._stamp}{_THREE_DIGITS[int((started - second) * 1000)]}Z","level":"{level}","caller":"{_who(verdict, sent, failure)}"'
+            f'{self._stamp}{_THREE_DIGITS[int((started - second) * 1000)]}Z","level":"{level}","caller":"{who}"'
             f"{self._asked.get((method, host)) or self._members(method, host)}"
-            f'{quoted(path) if len(path) <= PATH_CHARS else _bounded(path, PATH_CHARS)},"upstream":{self._words.get(upstream) or self._word(upstream)}'
+            f'{shown},"upstream":{self._words.get(upstream) or self._word(upstream)}'
             f',"original_status":{original},"status":{sent},"bytes_in":{came},"bytes_out":{left}'
             f',"duration_ms":{took * 1000:.3f},"upstream_ms":{site * 1000:.3f}'
             f',"request_id":{quoted(request_id) if len(request_id) <= WORD_CHARS else _bounded(request_id, WORD_CHARS)}'
@@ -213,7 +216,7 @@ class Journal:
 
     def record(self, outcome: Outcome) -> None:
         """Queue the line of one exchange. Never blocks, never raises."""
-        level = level_of(outcome)
+        level: Level = "info" if outcome.verdict is None and outcome.sent_status < 400 else level_of(outcome)
         if self._level and LEVELS[level] < self._level:
             return
         # Where there is no room the line need not be made.

@@ -71,8 +71,13 @@ class Downstream(Outlet, asyncio.Protocol):
         if exchange is None:
             if self._closing:
                 return
+            facts = self._facts
             if self._ahead:
                 self._more_of_a_head(data)
+            elif facts is not None and (
+                head := read_again(data, facts, self.relay.limits, trusted=self.peer.trusted)
+            ):
+                self._begin(head, b"")  # llhttp has seen its fields on this connection
             elif 0 < data.find(HEAD_END) == len(data) - 4 < self.relay.head_bytes - 3 and data[0] > 32:
                 self._request(data, 0, len(data))  # the usual request: one head, one segment, nothing else
             else:
@@ -157,15 +162,9 @@ class Downstream(Outlet, asyncio.Protocol):
     def _request(self, data: bytes, start: int, end: int) -> int:
         """One request out of `data`; the offset where its part of `data` ends."""
         relay = self.relay
-        if start or end < len(data):
-            raw = data[start:end]
-        else:
-            raw = data
+        raw = data[start:end] if start or end < len(data) else data
         try:
-            facts = self._facts
-            head = None if facts is None else read_again(raw, facts, relay.limits, trusted=self.peer.trusted)
-            if head is None:
-                head = self._read(raw)
+            head = read_request(raw, relay.onward.names, relay.limits, trusted=self.peer.trusted)
             if start:
                 data = data[start:]
             size = end - start
@@ -173,19 +172,17 @@ class Downstream(Outlet, asyncio.Protocol):
         except BadHead as bad:
             self._refuse(raw, bad.token)
             return end
+        self._facts = head.facts = facts_of(head)
+        self._begin(head, data[size:stop] if stop > size else b"")
+        return start + stop
+
+    def _begin(self, head: RequestHead, piece: bytes) -> None:
+        relay = self.relay
         relay.requests_count += 1
         relay.inflight += 1
         self.fresh = False
-        exchange = self.exchange = Exchange(
-            self, head, data[size:stop] if stop > size else b"", self._framing.done
-        )
+        exchange = self.exchange = Exchange(self, head, piece, self._framing.done)
         exchange.begin()
-        return start + stop
-
-    def _read(self, raw: bytes) -> RequestHead:
-        head = read_request(raw, self.relay.onward.names, self.relay.limits, trusted=self.peer.trusted)
-        self._facts = facts_of(head)
-        return head
 
     def finished(self, keep: bool) -> None:
         """The exchange is over; go on with the next request, or close."""

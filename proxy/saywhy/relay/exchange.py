@@ -11,6 +11,7 @@ from saywhy.relay.answering import Answering
 from saywhy.relay.answers import continued
 from saywhy.relay.decision import Decision
 from saywhy.relay.lines import CHUNKED, CLOSE
+from saywhy.relay.outbox import SMALL_BYTES
 from saywhy.relay.pinned import Pins
 from saywhy.relay.tunnel import Tunnel
 
@@ -79,16 +80,22 @@ class Exchange(Answering):
         self._on_kept = upstream.reused
         if self._down.pins is not None and self._pool is not None:
             self._down.pins.bind(self._pool, upstream)
-        data = self._onward
         if self._pending:
-            data += b"".join(self._pending)
+            self._onward += b"".join(self._pending)
             self._pending = None
             self._body_sent = True
             self._down.resume()
         self._sent_at = perf_counter()
         relay = self._relay
         self.deadline = relay.sweep.now + (relay.wait_first_byte if self.request_done else relay.wait_idle)
-        upstream.transport.write(data)
+        upstream.ask(self._onward)
+
+    def not_sent(self) -> None:
+        """The kept connection was found unfit before a byte was sent: whatever the method is, try the next."""
+        assert self._pool is not None
+        self.upstream = None
+        self.deadline = self._relay.sweep.now + self._relay.wait_connect
+        self._pool.take(self)
 
     def body(self, piece: bytes, done: bool) -> None:
         """A segment of the request's body."""
@@ -103,7 +110,11 @@ class Exchange(Answering):
         if done:
             self._sent_at = perf_counter()
         self._renew(self._relay.wait_first_byte if done else self._relay.wait_idle)
-        self.upstream.transport.write(piece)
+        if self.upstream.unsent:  # it goes along
+            self._onward += piece
+            self.upstream.ask(self._onward)
+        else:
+            self.upstream.transport.write(piece)
 
     # The answer's way.
 
@@ -120,8 +131,8 @@ class Exchange(Answering):
         if not self.head.old:
             self._write(reply.onward())
 
-    def reply(self, reply: ResponseHead, piece: bytes, done: bool) -> None:
-        """The final head, and what came of its body in the same segment."""
+    def reply(self, reply: ResponseHead, piece: bytes | memoryview, done: bool) -> None:
+        """The final head, and what came of its body in the same segment: a view of it where it is long."""
         self._reply = reply
         status = self._original = reply.status
         self._site_took = perf_counter() - self._sent_at
@@ -131,9 +142,19 @@ class Exchange(Answering):
             self._keep = False
         if not done:
             self.deadline = relay.sweep.now + relay.wait_idle
-        if self._normalizer.glance(status, head.raw) and self._consider(reply, piece, done):
+        if self._normalizer.glance(status, head.raw) and self._consider(reply, bytes(piece), done):
             return
-        self._send_head(self._reply_head(reply), status, piece)
+        if self._keep and not head.old:  # nearly always: what `_send_head` does, in one call
+            self.sent_status = status
+            data = reply.onward()
+            size = len(piece)
+            self._bytes_out += len(data) + size
+            if size > SMALL_BYTES:
+                self._down.write_both(data, piece)
+            else:
+                self._down.say(data + piece if size else data)
+        else:
+            self._send_head(self._reply_head(reply), status, bytes(piece))
 
     def _consider(self, reply: ResponseHead, piece: bytes, done: bool) -> bool:
         """Show both heads to the core; whether the answer is held."""

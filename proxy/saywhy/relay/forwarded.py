@@ -8,11 +8,14 @@ import logging
 import os
 from collections.abc import Iterable
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from saywhy.edge.settings import Forwarding
 from saywhy.relay.head import RequestHead, request_names
 from saywhy.relay.lines import CRLF, tokens
+
+if TYPE_CHECKING:
+    from saywhy.relay.facts import Facts
 
 _LOG: Final = logging.getLogger("saywhy.relay")
 _REMEMBERED_PEERS: Final = 4096
@@ -51,6 +54,7 @@ class Onward:
         self._counter = count(1)
         via = b"Via: 1.1 saywhy\r\n" if forwarding.via else b""
         self._closing = via + b"CDN-Loop: " + self.loop_id + b"\r\n"
+        self._end = CRLF + self._closing + CRLF  # what follows the value of our request id
 
     def peer(self, address: str, tls: bool) -> Peer:
         """Who connects; `address` is a textual IP address, or empty for a Unix socket."""
@@ -93,11 +97,20 @@ class Onward:
 
     def compose(self, head: RequestHead, peer: Peer, authority: bytes) -> bytes:
         """The whole head for the site. `authority` stands in for the Host that HTTP/1.0 may leave out."""
+        facts = head.facts
+        if facts is not None:
+            rest = facts.rest
+            if rest is None:
+                rest = facts.rest = self._rest(head, facts, peer)
+            first = head.raw[: -facts.size]
+            if not head.request_id:
+                head.request_id = own = b"%b%016x" % (self._id_start, next(self._counter))
+                return b"%b%b%b%b" % (first, rest, own, self._end)
+            return first + rest
         tail = self._closing
         if not head.request_id:
             head.request_id = self.request_id()
-            if self._id_field:
-                tail = b"%b: %b\r\n%b" % (self._id_field, head.request_id, tail)
+            tail = b"%b: %b\r\n%b" % (self._id_field, head.request_id, tail)
         if head.discarded and not self._warned:
             self._warn()
         if head.trusted or self._rfc7239:
@@ -111,6 +124,21 @@ class Onward:
         if head.lines is None:
             return b"%b%b%b\r\n" % (head.raw[:-2], opening, tail)
         return b"%b\r\n%b%b\r\n" % (CRLF.join(head.lines), opening, tail)
+
+    def _rest(self, head: RequestHead, facts: Facts, peer: Peer) -> bytes:
+        """What follows the first line whenever these fields come again: all of it, or up to our request id."""
+        if head.discarded and not self._warned:
+            self._warn()
+        section = (
+            facts.section[:-2] if facts.kept is None else b"".join(CRLF + line for line in facts.kept) + CRLF
+        )
+        if head.trusted or self._rfc7239:
+            opening = self._trusted(head, peer)
+        else:
+            opening = peer.opening + head.host + CRLF
+        if head.request_id:
+            return section + opening + self._closing + CRLF
+        return section + opening + self._id_field + b": "
 
     def _trusted(self, head: RequestHead, peer: Peer) -> bytes:
         said = head.forwarded or {}

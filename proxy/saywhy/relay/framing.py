@@ -24,7 +24,7 @@ class Framing:
     handed out; after one, the connection is of no further use.
     """
 
-    __slots__ = ("_chunks", "_ended", "_kind", "_left", "_make", "_parser", "done")
+    __slots__ = ("_chunks", "_ended", "_kind", "_left", "_make", "_parser", "_shown", "done")
 
     def __init__(self, make: Any, chunks: Chunks) -> None:
         self._chunks = chunks
@@ -33,6 +33,7 @@ class Framing:
         self._ended = False
         self._kind = NONE
         self._left = 0
+        self._shown = True  # llhttp sees this message
         self.done = True
 
     def on_message_complete(self) -> None:
@@ -55,6 +56,7 @@ class Framing:
         """
         self._ended = False
         self._kind = kind
+        self._shown = True
         if kind == LENGTH and shown is None and len(data) - end <= length:
             # The usual answer: head and body in one segment, one call.
             self._feed(data)
@@ -78,6 +80,21 @@ class Framing:
             self._chunks.begin()
         return self.take(data, end)
 
+    def begin_again(self, data: bytes, end: int, length: int) -> int:
+        """As `begin`, for a head that llhttp has accepted before, byte for byte, as one with this length: all that is
+        left to do is to count.
+        """
+        self._kind = LENGTH
+        self._shown = False
+        size = len(data)
+        left = self._left = length - (size - end)
+        if left > 0:
+            self.done = False
+            return size
+        self._left = 0
+        self.done = True
+        return size + left
+
     def take(self, data: bytes, start: int = 0) -> int:
         """Take what `data[start:]` holds of the body; the offset where that stops."""
         if self._kind == CLOSE:
@@ -86,9 +103,11 @@ class Framing:
             return self._take_chunks(data, start)
         stop = min(start + self._left, len(data))
         self._left -= stop - start
+        self.done = self._left == 0
+        if not self._shown:
+            return stop
         if stop > start:
             self._feed(memoryview(data)[start:stop])
-        self.done = self._left == 0
         if self._ended is not self.done:
             raise BadHead("http_request_error")
         return stop

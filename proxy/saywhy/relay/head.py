@@ -7,7 +7,7 @@ leaves every other line as it is, 8-bit bytes, order and case included. Nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from saywhy.core.model import Fields, Request
 from saywhy.edge.settings import Limits
@@ -27,6 +27,9 @@ from saywhy.relay.lines import (
 )
 from saywhy.relay.target import settle_target
 
+if TYPE_CHECKING:
+    from saywhy.relay.facts import Facts
+
 _OWN: Final = frozenset(spellings(b"agent-identity"))
 
 
@@ -41,7 +44,8 @@ class RequestHead:
     `binds` is whether it logs its connection in, not itself.
     `forwarded` holds what a trusted peer said (lower-cased names), `discarded` whether another peer's was cut.
     `shown` is the copy for llhttp where the raw bytes would not do: 8-bit bytes in the target, or an upgrade (which
-    llhttp takes for the end of HTTP; whether it is, the site decides).
+    llhttp takes for the end of HTTP; whether it is, the site decides). `facts`: its fields are those of an earlier head
+    of the same connection; then `lines` is None and the lines to send on are kept there.
     """
 
     # Defaults stand on the class: one of these is made for each request, and most stay as they are.
@@ -59,6 +63,7 @@ class RequestHead:
     drop: list[int] | None = None
     lines: list[bytes] | None = None
     shown: bytes | None = None
+    facts: Facts | None = None
 
     def __init__(self, raw: bytes, method: bytes, target: bytes, trusted: bool) -> None:
         self.raw = raw

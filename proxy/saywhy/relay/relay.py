@@ -14,7 +14,7 @@ from saywhy.relay.departed import look_for_the_departed
 from saywhy.relay.downstream import Downstream
 from saywhy.relay.forwarded import Onward, deployment_id
 from saywhy.relay.hold import Budget
-from saywhy.relay.names import LookUp, system_addresses
+from saywhy.relay.names import Address, LookUp, system_addresses
 from saywhy.relay.outbox import Outbox
 from saywhy.relay.place import place_of
 from saywhy.relay.pool import Pool
@@ -111,8 +111,17 @@ class Relay:
 
     def _pool(self, name: str, upstream: Upstream) -> Pool:
         return Pool(
-            name, place_of(upstream), self.limits, self.deadlines, self.sweep, UpstreamEnd, self.look_up
+            name,
+            place_of(upstream),
+            self.limits,
+            self.deadlines,
+            self.sweep,
+            self._upstream_end,
+            self.look_up,
         )
+
+    def _upstream_end(self, pool: Pool, address: Address | None) -> UpstreamEnd:
+        return UpstreamEnd(pool, self.outbox, address)
 
     @property
     def normalizer(self) -> Decider:

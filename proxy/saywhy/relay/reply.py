@@ -10,6 +10,7 @@ from saywhy.relay.lines import (
     CHUNKED,
     CLOSE,
     CRLF,
+    HEAD_END,
     LENGTH,
     NONE,
     BadHead,
@@ -61,17 +62,19 @@ class ResponseHead:
     `keep` is whether the site keeps its connection.
     """
 
-    __slots__ = ("keep", "kind", "length", "lines", "raw", "status", "upgrade")
+    __slots__ = ("_plain", "keep", "kind", "length", "lines", "raw", "size", "status")
 
     def __init__(
         self, raw: bytes, status: int, kind: int, length: int, keep: bool, lines: list[bytes] | None
     ) -> None:
         self.raw = raw
+        self.size = len(raw)
         self.status = status
         self.kind = kind
         self.length = length
         self.keep = keep
         self.lines = lines
+        self._plain = b""
 
     def fields(self) -> Fields:
         """The section for the core: as the site sent it, hop-by-hop lines gone."""
@@ -82,7 +85,11 @@ class ResponseHead:
         """The head to send, with `extra` lines (each ended by CRLF) after the site's own."""
         if self.lines is None:
             return self.raw if not extra else self.raw[:-2] + extra + CRLF
-        return b"%b\r\n%b\r\n" % (CRLF.join(self.lines), extra)
+        if extra:
+            return b"%b\r\n%b\r\n" % (CRLF.join(self.lines), extra)
+        if not self._plain:
+            self._plain = CRLF.join(self.lines) + HEAD_END
+        return self._plain
 
     def without_chunks(self) -> None:
         """Forget the chunked coding: the caller speaks HTTP/1.0 and gets the bare body, ended by the connection."""
@@ -92,6 +99,7 @@ class ResponseHead:
             for line in lines
             if line.partition(b":")[0].lower() not in (b"transfer-encoding", b"trailer")
         ]
+        self._plain = b""
 
 
 def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead:
@@ -205,3 +213,19 @@ def tidied(head: bytes) -> bytes:
         else:
             lines.append(line)
     return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def bare_end(data: bytes) -> int:
+    """Where a head with bare LF line ends stops (RFC 9112 2.2: a recipient may take them), 0 where it does not."""
+    ends = [at + len(mark) for mark in (b"\n\n", b"\n\r\n") if (at := data.find(mark)) > 0]
+    return min(ends, default=0) if data.startswith(b"HTTP/1.") else 0
+
+
+def mended(data: bytes, end: int) -> bytes | None:
+    """`data` with its head's line ends and folds repaired, None where nothing of that kind is wrong with it."""
+    stop = min(bare_end(data) or end, end)
+    head = data[:stop]
+    if not head.startswith(b"HTTP/1."):
+        return None
+    fixed = tidied(head)
+    return fixed + data[stop:] if fixed != head else None

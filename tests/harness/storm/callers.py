@@ -164,7 +164,7 @@ class PickyCaller(asyncio.Protocol):
             elif shape.whole and not self.left:
                 tally.blame("failed", tag, head + body)
             return
-        if head[at : head.index(b"\r\n", at)] != tag:
+        if head[at : head.index(b"\r\n", at)] != shape.id_of(tag):
             tally.blame("mixed", tag, head + body)
             return
         content = b"" if kind == "HEAD" else shape.content(tag)

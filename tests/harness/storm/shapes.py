@@ -17,7 +17,8 @@ class Shape(NamedTuple):
     """`weight` of a thousand answers are so. `steps` makes the wire's bytes from tag and content.
 
     `whole`: the caller must get it, whoever asks. `early`: the site answers before it has read an upload's body.
-    `content`: the answer's body, from the tag; b"" where the status allows none.
+    `content`: the answer's body, from the tag; b"" where the status allows none. `named`: the head tells the tag too,
+    else the head is the same for all.
     """
 
     name: str
@@ -26,6 +27,11 @@ class Shape(NamedTuple):
     whole: bool = True
     early: bool = False
     content: Callable[[bytes], bytes] = lambda tag: b"<" + tag + b">" * (1 + tag[-1] % 7)
+    named: bool = True
+
+    def id_of(self, tag: bytes) -> bytes:
+        """The X-Id of its head."""
+        return tag if self.named else b"in the body"
 
 
 def _sized(tag: bytes, body: bytes, status: bytes = b"200 OK", field: bytes = b"") -> bytes:
@@ -61,9 +67,20 @@ def _nothing(tag: bytes) -> bytes:
     return b""
 
 
+def _padded(tag: bytes) -> bytes:
+    return (b"<" + tag).ljust(64, b">")
+
+
+def _alike(tag: bytes, body: bytes) -> bytes:
+    return _sized(b"in the body", body)
+
+
 # A fault in sixteen: each costs a connection, and a machine has only so many ports for new ones.
 SHAPES: Final = (
-    Shape("a length", 451, lambda tag, body: [_sized(tag, body)]),
+    Shape("a length", 300, lambda tag, body: [_sized(tag, body)]),
+    Shape("one head for all", 141, lambda tag, body: [_alike(tag, body)], content=_padded, named=False),
+    Shape("one head for all, the end apart", 6, lambda tag, body: [_alike(tag, body)[:-9], NEXT, body[-9:]], content=_padded, named=False),
+    Shape("one head for all, bytes past it", 4, lambda tag, body: [_alike(tag, body) + POISON], content=_padded, named=False),
     Shape("chunks", 200, lambda tag, body: [_chunked(tag, body)]),
     Shape("chunks, the end apart", 20, lambda tag, body: [_chunked(tag, body)[:-3], NEXT, b"\n\r\n"]),
     Shape("trailers", 40, lambda tag, body: [_chunked(tag, body, b"X-Sum: 1\r\n")]),
@@ -120,7 +137,7 @@ def answer(tag: bytes, method: bytes) -> list[Step]:
     shape = shape_of(tag)
     steps = shape.steps(tag, shape.content(tag))
     said = b"".join(step for step in steps if isinstance(step, bytes))
-    at = said.find(b"X-Id: " + tag + b"\r\n") if method == b"HEAD" else -1
+    at = said.find(b"X-Id: " + shape.id_of(tag) + b"\r\n") if method == b"HEAD" else -1
     if at < 0:
         return steps
     head = said[: said.index(b"\r\n\r\n", at) + 4]
