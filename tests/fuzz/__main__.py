@@ -45,7 +45,9 @@ def run(target: str, seconds: int) -> bool:
         for data in inputs(target):
             (kept / hashlib.sha256(data).hexdigest()[:32]).write_bytes(data)
         words = folder / "words"
-        words.write_text("".join('"%s"\n' % "".join(f"\\x{byte:02x}" for byte in word) for word in _WORDS))
+        words.write_text(
+            "".join('"{}"\n'.format("".join(f"\\x{byte:02x}" for byte in word)) for word in _WORDS)
+        )
         limits = [f"-max_len={MOST_BYTES}", f"-timeout={INPUT_SECONDS}", f"-rss_limit_mb={MEMORY_MB}"]
         options = [
             f"-max_total_time={seconds}",

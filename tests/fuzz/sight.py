@@ -26,6 +26,7 @@ class Sight:
         self._h11 = h11.Connection(h11.SERVER, max_incomplete_event_size=_LARGE)
         self._head: h11.Request | None = None
         self._body = b""
+        self._raw = b""
         self.broken = ""
         self.odd = False  # what follows cannot be judged: another protocol, or bytes that h11 takes for none of HTTP's
 
@@ -45,14 +46,20 @@ class Sight:
             return
         try:
             if data:
+                self._raw += data
                 self._h11.receive_data(data)
             while (event := self._h11.next_event()) not in (h11.NEED_DATA, h11.PAUSED):
                 if isinstance(event, h11.Request):
                     self._head, self._body = event, b""
+                    lines = self._raw.partition(b"\r\n\r\n")[0].split(b"\r\n")
+                    if any(mark in line for line in lines for mark in (b"\r", b"\n", b"\0")):
+                        self.broken = "a line within a line"  # h11 takes a bare LF for a line's end
+                        return
                 elif isinstance(event, h11.Data):
                     self._body += bytes(event.data)
                 elif isinstance(event, h11.EndOfMessage) and (head := self._head) is not None:
                     self._head = None
+                    self._raw = self._h11.trailing_data[0]
                     fields = tuple((name, value) for name, value in head.headers)
                     yield Seen(head.method, head.target, fields, self._body)
                 else:
