@@ -38,10 +38,11 @@ class Asking(Outlet):
 
     def ask(self, data: bytes) -> None:
         """Send a request, or its beginning, together with those of others: until then it is `unsent`, and what is to
-        follow it has to be asked with it.
+        follow it has to be asked with it. On a new connection it goes at once: a site that refuses us after its half of a
+        TLS 1.3 handshake hangs up soon, and writing to it then would lose the alert that says why.
         """
         self._unsent = data
-        if len(data) > SMALL_BYTES:
+        if len(data) > SMALL_BYTES or not self.reused:
             self.flush()
         else:
             self._outbox.add(self)
