@@ -26,6 +26,7 @@ from loopback import (
 
 from saywhy.core.policy import Policy, Routes
 from saywhy.edge.settings import Upstream
+from saywhy.relay import exchange
 from saywhy.relay.dial import token_of
 from saywhy.relay.place import Place, place_of
 
@@ -205,6 +206,30 @@ async def test_a_stale_connection_is_tried_again_but_never_for_post_and_patch(me
         assert (await running.ask(get())).status == 200
         answer = await running.ask(get("/", "Content-Length: 2", method="PUT", body=b"hi"))
         assert (answer.status, methods.count(b"PUT")) == (502, 1)
+
+
+AT_ONCE = [
+    ("GET", 0.0, 2),
+    ("HEAD", 0.0, 2),
+    ("PUT", 0.0, 1),
+    ("DELETE", 0.0, 1),
+    ("POST", 0.0, 1),
+    ("GET", 0.4, 1),
+]
+
+
+@pytest.mark.parametrize(("method", "after", "times"), AT_ONCE)
+@pytest.mark.parametrize("end", [RESET, CLOSE])
+@both_loops
+async def test_a_new_connection_that_ends_at_once_is_tried_again_for_what_changes_nothing(
+    method: str, after: float, times: int, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So goes a site whose successor listens beside it, with who waits in its queue."""
+    monkeypatch.setattr(exchange, "QUEUED_SECONDS", 0.3)
+    async with serving([after, end]) as site, relaying(site.port) as running:
+        answer = await running.ask(get("/", method=method), method)
+        assert answer.all(b"proxy-status") == [b"saywhy; error=connection_terminated"]
+        assert len(site.got) == times
 
 
 @both_loops

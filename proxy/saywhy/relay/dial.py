@@ -47,7 +47,13 @@ async def dial(place: Place, names: Names, make: Make) -> None:
         return
     if not names.is_name:
         (address,) = names.addresses
-        await loop.create_connection(lambda: make(address), *address.where[:2], **tls)
+        try:
+            await loop.create_connection(lambda: make(address), *address.where[:2], **tls)
+        except ConnectionResetError as error:
+            if error.errno is None:  # in the TLS handshake
+                raise
+            # It stood, and its listener went: another may be there already. Nothing has been sent on it.
+            await loop.create_connection(lambda: make(address), *address.where[:2], **tls)
         return
     left = await names.current()
     while True:

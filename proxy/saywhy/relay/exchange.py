@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 _ONCE_MORE: Final = frozenset((b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"DELETE", b"PUT"))
 """Methods that may be sent again when a kept connection turns out to be dead (RFC 9110 9.2.2); never POST or PATCH."""
 
+_SAFE: Final = frozenset((b"GET", b"HEAD", b"OPTIONS", b"TRACE"))
+"""Methods that change nothing (RFC 9110 9.2.1)."""
+QUEUED_SECONDS: Final = 5.0
+"""A request that was away for longer was not in a queue: it was worked on, and perhaps is what broke the site."""
+
 _MOST_INTERIMS: Final = 16
 
 
@@ -198,7 +203,7 @@ class Exchange(Answering):
         self.upstream = None
         reply = self._reply
         if reply is None:
-            if self._may_retry() and not begun:
+            if not begun and self._may_retry():
                 assert self._pool is not None
                 self.retried = True
                 self.deadline = self._relay.sweep.now + self._relay.wait_connect
@@ -343,7 +348,15 @@ class Exchange(Answering):
         self._record()
 
     def _may_retry(self) -> bool:
-        return self._on_kept and not self.retried and not self._body_sent and self.may_repeat
+        """Whether to try once more: a kept connection was dead, or a new one ended at once. So does a site that ends while
+        its successor already listens, with whoever waits in its own queue.
+        """
+        if self.retried or self._body_sent:
+            return False
+        if self._on_kept:
+            return self.may_repeat
+        soon = perf_counter() - self._sent_at < QUEUED_SECONDS
+        return soon and self.head.method in _SAFE
 
     @property
     def may_repeat(self) -> bool:
