@@ -26,16 +26,17 @@ SERVED_SECONDS = 0.3
 class Generations:
     """The site's processes, one after the other, on one port."""
 
-    def __init__(self, record: Path, errors: int) -> None:
+    def __init__(self, record: Path, errors: int, how: str) -> None:
         self.record = record
         self.errors = errors
+        self.how = how
         self.port = 0
         self.started: list[asyncio.subprocess.Process] = []
 
     async def next(self) -> None:
         """Start one more, and wait until it listens."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "storm.replaced", str(self.port), str(self.record),
+            sys.executable, "-m", "storm.replaced", str(self.port), str(self.record), self.how,
             env={"PYTHONPATH": str(HARNESS)}, stdout=subprocess.PIPE, stderr=self.errors,
         )  # fmt: skip
         self.started.append(process)
@@ -51,9 +52,9 @@ class Generations:
 
 
 @contextlib.asynccontextmanager
-async def first(folder: Path) -> AsyncIterator[Generations]:
+async def first(folder: Path, how: str = "kept") -> AsyncIterator[Generations]:
     with (folder / "sites.err").open("wb") as errors:
-        generations = Generations(folder / "recorded", errors.fileno())
+        generations = Generations(folder / "recorded", errors.fileno(), how)
         await generations.next()
         try:
             yield generations
@@ -77,8 +78,10 @@ async def _replace(generations: Generations, load: Load, how: signal.Signals) ->
 SETTINGS = {"SAYWHY_LIMITS__UPSTREAM_CONNECTIONS": str(CONNECTIONS)}
 
 
-async def test_no_get_fails_while_old_and_new_overlap(tmp_path: Path) -> None:
-    async with first(tmp_path) as generations:
+@pytest.mark.parametrize("how", ["kept", "once"])
+async def test_no_get_fails_while_old_and_new_overlap(how: str, tmp_path: Path) -> None:
+    """`once`: a connection for each request, so that many wait in the old one's queue when it goes."""
+    async with first(tmp_path, how) as generations:
         with serving(generations.port, tmp_path, env=SETTINGS) as proxy:
             load = Load(proxy.port, "GET")
             await _replace(generations, load, signal.SIGTERM)

@@ -1,5 +1,5 @@
 """A site that is replaced while it serves: the new one listens on the same port before the old one goes. As a process:
-`python -m storm.replaced PORT FILE`; SIGTERM ends it as good sites end, SIGKILL as all of them may.
+`python -m storm.replaced PORT FILE`, with `once` behind it for a site that keeps no connection; SIGTERM ends it as good sites end, SIGKILL as all of them may.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ LULL = 0.05
 class Replaceable:
     """One generation: `name` is in each of its answers, `record` is told each upload's name before it is answered."""
 
-    def __init__(self, name: str, record: Callable[[str], object]) -> None:
+    def __init__(self, name: str, record: Callable[[str], object], *, once: bool = False) -> None:
         self.name = name.encode()
         self.record = record
-        self.ending = False
+        self.ending = once
         self.open: set[Connection] = set()
         self.server: asyncio.Server = cast(asyncio.Server, None)
 
@@ -144,9 +144,11 @@ def doubled_or_lost(recorded: list[str], load: Load) -> list[str]:
     ]
 
 
-async def _main(port: int, file: str) -> None:
+async def _main(port: int, file: str, *how: str) -> None:
     record = os.open(file, os.O_APPEND | os.O_CREAT | os.O_WRONLY)
-    site = Replaceable(str(os.getpid()), lambda name: [os.write(record, f"{name}\n".encode())])
+    site = Replaceable(
+        str(os.getpid()), lambda name: [os.write(record, f"{name}\n".encode())], once="once" in how
+    )
     over = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
     print(await site.listen(port), flush=True)
@@ -156,4 +158,4 @@ async def _main(port: int, file: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(int(sys.argv[1]), sys.argv[2]))
+    asyncio.run(_main(int(sys.argv[1]), *sys.argv[2:]))
