@@ -97,6 +97,8 @@ async def test_a_new_address_is_taken_at_the_first_failure() -> None:
         assert (await running.ask(get("/", "Connection: close"))).status == 200
         sites["close"](ONE)
         for upstream in list(running.relay.pools["default"]._open):
+            raw = upstream.transport.get_extra_info("socket")
+            assert raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)  # small requests wait for nothing
             upstream.abort()
         zone.addresses = [TWO]
         await asyncio.sleep(1.05)  # a look-up that failures ask for comes once a second at most

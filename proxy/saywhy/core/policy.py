@@ -69,7 +69,9 @@ class Policy:
     def matches(self, host: str, path: str) -> bool:
         """Whether this route is for `host` (no port, lower case) and `path` (raw, no query)."""
         name = host.removesuffix(".")  # the same name, written absolute (RFC 1034 3.1)
-        if self.host and not any(fnmatchcase(name, glob.removesuffix(".")) for glob in self.host):
+        # A bracket is an IPv6 address's here, and no set of characters.
+        globs = (glob.removesuffix(".").replace("[", "[[]") for glob in self.host)
+        if self.host and not any(fnmatchcase(name, glob) for glob in globs):
             return False
         if not self.path:
             return True
@@ -101,5 +103,6 @@ class Routes:
 
     def pick(self, host: str, path: str) -> Policy | None:
         """The first route for `host` and `path`; None where no route is meant for it."""
-        bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        name, colon, port = host.rpartition(":")
+        bare = name if colon and (not port or port.isdigit()) else host  # RFC 3986 3.2.3: a port may be empty
         return next((route for route in self.routes if route.matches(bare, path)), None)

@@ -122,6 +122,9 @@ async def _connect(address: Address) -> socket.socket:
     made = socket.socket(address.family, socket.SOCK_STREAM)
     try:
         made.setblocking(False)
+        made.setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+        )  # uvloop does so for those alone that it makes
         await asyncio.get_running_loop().sock_connect(made, address.where)
     except BaseException:
         made.close()
