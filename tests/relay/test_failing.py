@@ -26,7 +26,7 @@ from loopback import (
 
 from saywhy.core.policy import Policy, Routes
 from saywhy.edge.settings import Upstream
-from saywhy.relay import exchange
+from saywhy.relay import again
 from saywhy.relay.dial import token_of
 from saywhy.relay.place import Place, place_of
 
@@ -225,7 +225,7 @@ async def test_a_new_connection_that_ends_at_once_is_tried_again_for_what_change
     method: str, after: float, times: int, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So goes a site whose successor listens beside it, with who waits in its queue."""
-    monkeypatch.setattr(exchange, "QUEUED_SECONDS", 0.3)
+    monkeypatch.setattr(again, "QUEUED_SECONDS", 0.3)
     async with serving([after, end]) as site, relaying(site.port) as running:
         answer = await running.ask(get("/", method=method), method)
         assert answer.all(b"proxy-status") == [b"saywhy; error=connection_terminated"]

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from saywhy.core.failures import look_up
+from saywhy.relay.again import may_retry
 from saywhy.relay.answering import Answering
 from saywhy.relay.answers import continued
 from saywhy.relay.decision import Decision
@@ -20,14 +21,6 @@ if TYPE_CHECKING:
     from saywhy.relay.reply import ResponseHead
     from saywhy.relay.upstream import Upstream
 
-_ONCE_MORE: Final = frozenset((b"GET", b"HEAD", b"OPTIONS", b"TRACE", b"DELETE", b"PUT"))
-"""Methods that may be sent again when a kept connection turns out to be dead (RFC 9110 9.2.2); never POST or PATCH."""
-
-_SAFE: Final = frozenset((b"GET", b"HEAD", b"OPTIONS", b"TRACE"))
-"""Methods that change nothing (RFC 9110 9.2.1)."""
-QUEUED_SECONDS: Final = 5.0
-"""A request that was away for longer was not in a queue: it was worked on, and perhaps is what broke the site."""
-
 _MOST_INTERIMS: Final = 16
 
 
@@ -37,14 +30,16 @@ class Exchange(Answering):
     The caller's connection calls begin, body, caller_left, caller_is_slow and caller_keeps_up; the pool attach and
     fail; the site's connection reply, interim, piece, end, switched, broken, site_left, site_is_slow and
     site_keeps_up; the sweep overdue. `upstream` is None while no connection serves it, `sent_status` 0 until a final
-    head has gone to the caller; `retried` says that a kept connection was found dead, and that it is tried once more.
+    head has gone to the caller; `retried` says that a connection was found dead, and that it is tried once more;
+    `on_kept` whether its connection had served before; `body_sent` whether its body has begun to go out; `sent_at` when
+    the last of the request went, by `time.perf_counter()`.
     """
 
     # Defaults stand on the class: one of these is made for each request, and most stay as they are.
     _pool: Pool | None = None
     _onward = b""
-    _body_sent = _on_kept = retried = False
-    _sent_at = 0.0
+    body_sent = on_kept = retried = False
+    sent_at = 0.0
     _stuck = -1
     _interims = 0
 
@@ -82,15 +77,15 @@ class Exchange(Answering):
         """`upstream` serves this exchange: send what there is of the request."""
         self.upstream = upstream
         upstream.exchange = self
-        self._on_kept = upstream.reused
+        self.on_kept = upstream.reused
         if self._down.pins is not None and self._pool is not None:
             self._down.pins.bind(self._pool, upstream)
         if self._pending:
             self._onward += b"".join(self._pending)
             self._pending = None
-            self._body_sent = True
+            self.body_sent = True
             self._down.resume()
-        self._sent_at = perf_counter()
+        self.sent_at = perf_counter()
         relay = self._relay
         self.deadline = relay.sweep.now + (relay.wait_first_byte if self.request_done else relay.wait_idle)
         upstream.ask(self._onward)
@@ -111,9 +106,9 @@ class Exchange(Answering):
             if sum(map(len, self._pending)) > self._relay.limits.stream_buffer_bytes:
                 self._down.pause()
             return
-        self._body_sent = True
+        self.body_sent = True
         if done:
-            self._sent_at = perf_counter()
+            self.sent_at = perf_counter()
         self._renew(self._relay.wait_first_byte if done else self._relay.wait_idle)
         if self.upstream.unsent:  # it goes along
             self._onward += piece
@@ -140,7 +135,7 @@ class Exchange(Answering):
         """The final head, and what came of its body in the same segment: a view of it where it is long."""
         self._reply = reply
         status = self._original = reply.status
-        self._site_took = perf_counter() - self._sent_at
+        self._site_took = perf_counter() - self.sent_at
         head, relay = self.head, self._relay
         self._keep = head.keep and reply.kind != CLOSE and self.request_done and not relay.draining
         if head.old and reply.kind == CHUNKED:
@@ -203,7 +198,7 @@ class Exchange(Answering):
         self.upstream = None
         reply = self._reply
         if reply is None:
-            if not begun and self._may_retry():
+            if not begun and may_retry(self):
                 assert self._pool is not None
                 self.retried = True
                 self.deadline = self._relay.sweep.now + self._relay.wait_connect
@@ -227,7 +222,7 @@ class Exchange(Answering):
             self.fail("http_upgrade_failed")
             return
         self._original = self.sent_status = 101
-        self._site_took = perf_counter() - self._sent_at
+        self._site_took = perf_counter() - self.sent_at
         upstream.exchange = self.upstream = None
         self._write(reply.onward() + rest)
         relay = self._relay
@@ -346,22 +341,6 @@ class Exchange(Answering):
             hard=self._reply is not None and (self._reply.kind == CLOSE or self._dechunk is not None)
         )
         self._record()
-
-    def _may_retry(self) -> bool:
-        """Whether to try once more: a kept connection was dead, or a new one ended at once. So does a site that ends while
-        its successor already listens, with whoever waits in its own queue.
-        """
-        if self.retried or self._body_sent:
-            return False
-        if self._on_kept:
-            return self.may_repeat
-        soon = perf_counter() - self._sent_at < QUEUED_SECONDS
-        return soon and self.head.method in _SAFE
-
-    @property
-    def may_repeat(self) -> bool:
-        """Whether its method may be sent twice."""
-        return self.head.method in _ONCE_MORE
 
     def _detach(self) -> None:
         upstream, self.upstream = self.upstream, None

@@ -16,6 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from saywhy.edge.settings import Deadlines, Limits
+from saywhy.relay.again import may_repeat
 from saywhy.relay.deadlines import Sweep
 from saywhy.relay.departed import has_left
 from saywhy.relay.dial import dial, token_of
@@ -68,7 +69,7 @@ class Pool:
         while idle:
             upstream = idle.pop()  # the one used last is the least likely to be stale
             left = upstream.deadline - monotonic()
-            if left > 0 and upstream.usable() and (exchange.may_repeat or self._is_fresh(upstream, left)):
+            if left > 0 and upstream.usable() and (may_repeat(exchange) or self._is_fresh(upstream, left)):
                 exchange.attach(upstream)
                 return
             upstream.close()
