@@ -238,6 +238,7 @@ async def listening(
     serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
     *,
     host: str = "127.0.0.1",
+    port: int = 0,
     path: str | None = None,
 ) -> AsyncIterator[int]:
     """Any raw server on a loopback port, or a Unix socket; its tasks and connections end with it."""
@@ -256,7 +257,7 @@ async def listening(
             writer.close()
 
     if path is None:
-        server = await asyncio.start_server(one, host, 0, limit=1 << 22, backlog=1024)
+        server = await asyncio.start_server(one, host, port, limit=1 << 22, backlog=1024)
     else:
         server = await asyncio.start_unix_server(one, path, limit=1 << 22)
     try:

@@ -50,6 +50,7 @@ _ROWS = (
 _REFUSALS = {
     "method_unknown": Failure("http_request_error", 501, "invalid_input", "invalid_param", "none_expected", 0, "The proxy does not know this method, or does not forward it."),
     "method_refused": Failure("http_request_error", 405, "invalid_input", "invalid_param", "none_expected", 0, "The proxy does not forward this method."),
+    "host_repeated": Failure("http_request_error", 400, "invalid_input", "invalid_param", "none_expected", 0, "The request had more than one Host field."),
     "coding_unknown": Failure("http_request_error", 501, "invalid_input", "invalid_param", "none_expected", 0, "The proxy does not know this transfer coding."),
     "version_unknown": Failure("http_request_error", 505, "invalid_input", "invalid_param", "none_expected", 0, "The proxy speaks HTTP/1.1 and HTTP/1.0."),
     "head_too_large": Failure("http_request_error", 431, "invalid_input", "invalid_param", "none_expected", 0, "The header section of the request was too large."),

@@ -271,7 +271,9 @@ def _settle_coding(head: RequestHead) -> None:
 
 
 def _settle_counts(head: RequestHead) -> None:
-    if head.sizes > 1 or head.hosts > 1 or not head.old:
+    if head.hosts > 1:
+        raise BadHead("host_repeated")
+    if head.sizes > 1 or not head.old:
         raise BadHead("http_request_error")
 
 
