@@ -15,6 +15,7 @@ from saywhy.core.model import Fields, Head, Outcome, Plan, Verdict
 from saywhy.edge.settings import Deadlines, Forwarding, Limits, Upstream
 from saywhy.relay import Relay, forwarded
 from saywhy.relay.downstream import Downstream
+from saywhy.relay.names import Address
 from saywhy.relay.place import place_of
 from saywhy.relay.pool import Pool
 from saywhy.relay.upstream import Upstream as UpstreamEnd
@@ -242,7 +243,7 @@ class MemoryPool(Pool):
             return False
         dial.error = error
         if error is None:
-            end = MemoryEnd(self)
+            end = self._make(self, None)
             wire = Wire(self.stage.loop, end, bare=False)
             self.stage.sites.append(wire)
             end.connection_made(wire)
@@ -278,12 +279,15 @@ class Stage:
         asyncio._set_running_loop(self.loop)  # type: ignore[arg-type]
         self.outcomes: list[Outcome] = []
         self.relay = relay = Relay(Quoting(limit=2048), {}, _LIMITS, _DEADLINES, _FORWARDING, self)
-        self.pool = MemoryPool("default", _PLACE, _LIMITS, _DEADLINES, relay.sweep, MemoryEnd)
+        self.pool = MemoryPool("default", _PLACE, _LIMITS, _DEADLINES, relay.sweep, self._site_end)
         self.pool.stage = self
         relay.pools = {"default": self.pool}
         relay.normalizer = relay.normalizer
         self.callers: list[Wire] = []
         self.sites: list[Wire] = []
+
+    def _site_end(self, pool: Pool, address: Address | None) -> MemoryEnd:
+        return MemoryEnd(pool, self.relay.outbox, address)
 
     def record(self, outcome: Outcome) -> None:
         """The relay's recorder."""
