@@ -59,7 +59,7 @@ def bars(figures: Figures) -> str:
 def ratios(figures: Figures) -> str:
     """saywhy beside each target: how many requests it serves with the CPU time in which the other serves one."""
     others = [name for name in _by_cost(figures) if name != "saywhy"]
-    measured = [name for name in FULL if figures.cost("saywhy", name)]
+    measured = [name for name in FULL if any(figures.ratio("saywhy", other, name) for other in others)]
     return _lines(
         ["saywhy's efficiency beside", *(NAMES[other] for other in others)],
         (
