@@ -55,3 +55,5 @@ def write(folder: Path) -> None:
         ("500-500k.html", 500 * 1024, "500 Internal Server Error", "Something went wrong on our side."),
     ):
         (folder / name).write_bytes(error_page(size, title, lead))
+    fresh = (folder / "404.html").read_bytes().replace(b"4711", b'<!--# echo var="request_id" -->')
+    (folder / "404-fresh.html").write_bytes(fresh)

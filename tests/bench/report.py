@@ -36,6 +36,8 @@ NOTES = """
 - **Go's proxies** have GOMAXPROCS=1; HAProxy one thread, Envoy --concurrency 1, nginx one worker.
 - **HAProxy with Lua** calls its action on every response, as error rewriting in Lua does; for an agent's error it makes problem
   details of the page's title, nothing more. saywhy's agents get the whole: rules, dialects, scrubbing.
+- **Errors that come again**: saywhy reads a page that it has seen byte for byte only once. `404agent` is one page over and over;
+  `404fresh` has a reference in it that is new each time, and is what a site with such pages gets.
 - **Bodies of 10 MB** are counted by the bytes that came, since a sample ends amid many.
 - **Latency** is an open loop: a request counts from when it was due. Each target has half of the rate it reached at 1 KB; `added` is
   its p99 less that of the site alone, asked at the same rate just before.

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 AGENT = "Accept: application/problem+json"
 """What an agent sends here; for every target that rewrites errors it is the sign."""
 
-FAILING = frozenset({"/missing", "/down", "/denied60k", "/oops500k"})
+FAILING = frozenset({"/missing", "/gone", "/down", "/denied60k", "/oops500k"})
 """The site's paths that answer with an error."""
 
 Kind = Literal["full", "paced", "idle", "streams", "download", "upload"]
@@ -54,6 +54,9 @@ SCENARIOS: dict[str, Scenario] = {
     "503": Scenario("full", "a 503 of 8 KB, for a browser", "/down"),
     "1kagent": Scenario("full", "1 KB, for an agent", "/1k", 64, AGENT),
     "404agent": Scenario("full", "the 8 KB error page, for an agent", "/missing", 64, AGENT),
+    "404fresh": Scenario(
+        "full", "the same with a reference that is new each time, for an agent", "/gone", 64, AGENT
+    ),
     "503agent": Scenario("full", "the 503, for an agent", "/down", 64, AGENT),
     "60kagent": Scenario("full", "an error page of 60 KB, for an agent", "/denied60k", 64, AGENT),
     "500kagent": Scenario("full", "an error page of 500 KB, for an agent", "/oops500k", 64, AGENT),

@@ -36,14 +36,14 @@ def _named(figures: Figures, target: str) -> str:
 def summary(figures: Figures) -> str:
     """The table for readers: who, how many requests a core serves, and beside nginx; the cheapest first."""
     heads = ["one core, 64 connections, access log on", "1 KB requests a second of CPU", "x nginx", "100 KB x nginx",
-             "10 MB x nginx", "404 x nginx", "agent's 404 a second", "added p99, ms", "RSS idle, MB"]  # fmt: skip
+             "10 MB x nginx", "404 x nginx", "agent's 404 a second (each a new page)", "added p99, ms", "RSS idle, MB"]  # fmt: skip
     rows = []
     for target in _by_cost(figures):
         cost = figures.cost(target, "1k")
         beside = [_cell(figures.ratio(target, "nginx", name)) for name in ("1k", "100k", "10m", "404")]
-        agent = figures.rate(target, "404agent")
+        agent, fresh = (_cell(figures.rate(target, name), ",.0f") for name in ("404agent", "404fresh"))
         rows.append([
-            _named(figures, target), _cell(1e4 / cost if cost else None, ",.0f"), *beside, _cell(agent, ",.0f"),
+            _named(figures, target), _cell(1e4 / cost if cost else None, ",.0f"), *beside, "-" if agent == "-" else f"{agent} ({fresh})",
             _cell(figures.added_p99(target)), _cell(figures.memory(target, "start", "resting"), ".0f"),
         ])  # fmt: skip
     return _lines(heads, rows)

@@ -34,6 +34,7 @@ EDGES = {
     "100 KB": (beside("nginx", 0.81, "100k"), beside("nginx", 0.79, "100k")),
     "10 MB: ": (beside("nginx", 0.81, "10m"), beside("nginx", 0.79, "10m")),
     "2,000 times a second": (saywhy("404agent", rps=2000.0), saywhy("404agent", rps=1999.0)),
+    "every page is a new one": (saywhy("404fresh", rps=2000.0), saywhy("404fresh", rps=1999.0)),
     "added p99": (saywhy("lat", p99=1.4, direct_p99=0.5), saywhy("lat", p99=1.6, direct_p99=0.5)),
     "idle under 85": (saywhy("start", resting=84.9), saywhy("start", resting=85.0)),
     "130 MB": (saywhy("start", after_error=129.9), saywhy("start", after_error=130.0)),
