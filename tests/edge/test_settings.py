@@ -181,7 +181,7 @@ MISTAKES = [
     ("SAYWHY_X__", "1", "SAYWHY_X__: is not a setting; write SAYWHY_SECTION__KEY."),
     ("SAYWHY__ROUTES", '{"a', "SAYWHY__ROUTES: routes begins like JSON and is none; check its quotes."),
     ("SAYWHY__PUBLIC_URL", "shop", "SAYWHY__PUBLIC_URL: public_url is 'shop': it must be an absolute URL; write https://shop.example."),
-    ("SAYWHY__LISTEN", "", "SAYWHY__LISTEN: listen is empty; it needs at least one value."),
+    ("SAYWHY__LISTEN", "", "SAYWHY__LISTEN: listen is off, and so is tls.listen: nobody could come in; write 127.0.0.1:8080."),
     (
         "SAYWHY_FORWARDING__TRUSTED_PROXIES", "10/8",
         "SAYWHY_FORWARDING__TRUSTED_PROXIES: forwarding.trusted_proxies is '10/8': '10/8' is no address or network; write 10.0.0.0/8, 192.0.2.7, fd00::/8 or unix.",

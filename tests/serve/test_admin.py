@@ -27,6 +27,9 @@ class Process:
         """What /metrics shows."""
         return self.meter.registry
 
+    async def refresh(self) -> None:
+        """What it shows is what it counts."""
+
     async def reload(self, why: str) -> tuple[str, ...]:
         """Remembers who asked."""
         self.asked.append(why)

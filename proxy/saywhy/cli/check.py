@@ -109,9 +109,14 @@ def _findings(loaded: Loaded, *, only_rules: bool) -> Iterator[Finding]:
     from saywhy.edge.examples import unproven
     from saywhy.edge.packs import ExampleError, RuleErrors, read_packs, shipped_rules
     from saywhy.edge.trust import require_usable
+    from saywhy.serve.certificates import callers_tls
 
     settings: Settings = loaded.settings
     yield from (Finding("warning", str(one)) for one in loaded.doubts)
+    try:
+        callers_tls(loaded)
+    except SettingsError as wrong:
+        yield from (Finding("error", line) for line in str(wrong).splitlines())
     try:
         require_usable(settings, loaded.origins)
         assemble(settings, loaded.origins)

@@ -36,6 +36,12 @@ Admin = Annotated[
         show_default=False,
     ),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Processes that serve, under one parent. (1: no parent)", show_default=False
+    ),
+]
 RuleFolders = Annotated[
     list[Path] | None,
     typer.Option(
@@ -70,6 +76,7 @@ def flags(
     upstream: str | None = None,
     listen: str | None = None,
     admin: str | None = None,
+    workers: int | None = None,
     rules: Sequence[Path] | None = None,
     log_format: str | None = None,
     log_level: str | None = None,
@@ -80,6 +87,7 @@ def flags(
         ("upstreams", "default", "url"): ("--upstream", upstream),
         ("listen",): ("--listen", listen),
         ("admin",): ("--admin", admin),
+        ("workers",): ("--workers", workers),
         ("rules", "folders"): ("--rules", list(rules) if rules else None),
         ("log", "format"): ("--log-format", log_format),
         ("log", "level"): ("--log-level", log_level),

@@ -16,6 +16,7 @@ def serve(
     admin: layers.Admin = None,
     config: layers.Config = None,
     rules: layers.RuleFolders = None,
+    workers: layers.Workers = None,
     log_format: layers.LogFormat = None,
     log_level: layers.LogLevel = None,
     public_url: layers.PublicUrl = None,
@@ -48,7 +49,7 @@ def serve(
     from saywhy.serve.app import StartError, run
 
     given = layers.flags(
-        upstream=upstream, listen=listen, admin=admin, rules=rules,
+        upstream=upstream, listen=listen, admin=admin, workers=workers, rules=rules,
         log_format=log_format, log_level=log_level, public_url=public_url,
     )  # fmt: skip
 

@@ -91,15 +91,16 @@ def _unknown_packs(settings: Settings, rulebook: Rulebook, origins: Mapping[Key,
 
 
 def digest(loaded: Loaded) -> str:
-    """The hash of the settings file, of the operator's rules and of the sites' certificates. Shipped rules change with
-    the version alone.
+    """The hash of the settings file, of the operator's rules, and of the certificates on both sides. Shipped rules change
+    with the version alone.
     """
     settings = loaded.settings
     certificates = [path for upstream in settings.upstreams.values() for path in files(upstream)]
-    return fingerprint([*([loaded.file] if loaded.file else []), *settings.rules.folders, *certificates])
+    file = [loaded.file] if loaded.file else []
+    return fingerprint([*file, *settings.rules.folders, *certificates, *settings.tls.files])
 
 
-def identity(loaded: Loaded) -> str:
-    """The hash of the set in force: files, and what environment and flags made of them. Shown by config_info."""
+def identity(loaded: Loaded, seen: str) -> str:
+    """The hash of a set: of its files (`seen`), and of what environment and flags made of them. Shown by config_info."""
     merged = loaded.settings.model_dump_json().encode()
-    return hashlib.sha256(digest(loaded).encode() + merged).hexdigest()[:16]
+    return hashlib.sha256(seen.encode() + merged).hexdigest()[:16]

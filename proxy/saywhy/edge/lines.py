@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr
 from typing import TextIO
 
+from saywhy.edge.turns import turn
+
 FLUSH_BYTES = 65536
 FLUSH_SECONDS = 1.0
 BLOCK_LINES = 256
@@ -116,8 +118,9 @@ class Lines:
     def _write(self, block: bytes, lines: int) -> None:
         view = memoryview(block)
         try:
-            while view:
-                view = view[os.write(self._fd, view) :]
+            with turn(self._fd):
+                while view:
+                    view = view[os.write(self._fd, view) :]
         except OSError:
             # Nobody reads any more (a closed pipe) or the disk is full. The proxy's work goes on.
             self.dropped += lines

@@ -16,6 +16,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from math import inf
+from typing import Literal, NamedTuple
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -54,6 +55,7 @@ COUNTERS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("upstream",),
     ),
     "saywhy_log_lines_dropped_total": ("Lines of the log that nobody took in time.", ()),
+    "saywhy_worker_crashes_total": ("Worker processes that ended unasked; each was replaced.", ()),
 }
 """Counter -> (help, labels)."""
 
@@ -79,12 +81,27 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
         "1, or 0 while a site counts as away and callers are told so at once.",
         ("upstream",),
     ),
+    "saywhy_workers": ("Processes that take exchanges.", ()),
     "saywhy_config_last_reload_successful": ("1 where the last reload was, else 0.", ()),
     "saywhy_config_last_reload_success_timestamp_seconds": ("When settings and rules were last loaded.", ()),
     "saywhy_config_info": ("The hash of settings and rules in force.", ("hash",)),
     "saywhy_build_info": ("The version.", ("version", "python")),
 }
 """Gauge -> (help, labels)."""
+
+Merge = Literal["sum", "min", "own"]
+MERGED: dict[str, Merge] = {
+    "saywhy_inflight_exchanges": "sum",
+    "saywhy_held_bytes": "sum",
+    "saywhy_upstream_connections": "sum",
+    "saywhy_upstream_up": "min",
+    "saywhy_workers": "own",
+    "saywhy_config_last_reload_successful": "own",
+    "saywhy_config_last_reload_success_timestamp_seconds": "own",
+    "saywhy_config_info": "own",
+    "saywhy_build_info": "own",
+}
+"""Gauge -> what the scrape of several workers shows: their sum, the least, or what the parent itself knows."""
 
 PASS_REASONS = (
     "not_agent",
@@ -129,13 +146,22 @@ _MAX_KINDS = 64
 Key = tuple[str, ...]
 
 
-class Meter(Collector):
-    """Counts outcomes. `registry` is what /metrics shows."""
+class Snapshot(NamedTuple):
+    """All numbers of one process at one moment: metric -> its labels' values -> number, or bucket counts and sum."""
 
-    def __init__(self, *, version: str = "0") -> None:
+    counts: dict[str, dict[Key, float]]
+    buckets: dict[str, dict[Key, list[float]]]
+    gauges: dict[str, dict[Key, float]]
+
+
+class Meter(Collector):
+    """Counts outcomes. `registry` is what /metrics shows; `process` are the numbers of the process itself in it."""
+
+    def __init__(self, *, version: str = "0", process: Collector | None = None) -> None:
         self._counts: dict[str, dict[Key, float]] = {name: {} for name in COUNTERS}
         self._buckets: dict[str, dict[Key, list[float]]] = {name: {} for name in HISTOGRAMS}
         self._watched: dict[str, Callable[[], Mapping[Key, float]]] = {}
+        self._shown: Mapping[str, Mapping[Key, float]] = {}
         self._class_keys: dict[str, tuple[Key, ...]] = {}
         self._rules: dict[str, str] = {}
         self._requests = self._counts["saywhy_requests_total"]
@@ -148,9 +174,12 @@ class Meter(Collector):
         self.watch("saywhy_build_info", lambda: {(version, python): 1})
         self.registry = CollectorRegistry(auto_describe=False)
         self.registry.register(self)
-        ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
-        GCCollector(registry=self.registry)
+        if process is not None:
+            self.registry.register(process)
+        else:
+            ProcessCollector(registry=self.registry)
+            GCCollector(registry=self.registry)
 
     def know(self, upstreams: Iterable[str], rules: Iterable[tuple[str, str]]) -> None:
         """Say which upstreams and rules (`pack/id`, mode) there are, so that their series stand at 0 from the start:
@@ -185,6 +214,22 @@ class Meter(Collector):
         if name not in GAUGES and name not in COUNTERS:
             raise KeyError(name)
         self._watched[name] = read
+
+    def snapshot(self) -> Snapshot:
+        """What is counted and watched at this moment."""
+        return Snapshot(
+            {name: dict(self._now(name, counts)) for name, counts in self._counts.items()},
+            {name: {key: [*cell] for key, cell in cells.items()} for name, cells in self._buckets.items()},
+            {name: dict(read()) for name, read in self._watched.items() if MERGED.get(name, "own") != "own"},
+        )
+
+    def show(self, snapshot: Snapshot) -> None:
+        """From now on stand at what `snapshot` says, as far as nothing of one's own is watched."""
+        for name, counts in snapshot.counts.items():
+            self._counts[name].update(counts)
+        for name, cells in snapshot.buckets.items():
+            self._buckets[name].update(cells)
+        self._shown = snapshot.gauges
 
     def record(self, outcome: Outcome) -> None:
         """Count one exchange."""
@@ -297,7 +342,7 @@ class Meter(Collector):
             yield self._histogram(name, text, labels, bounds)
         for name, (text, labels) in GAUGES.items():
             gauge = GaugeMetricFamily(name, text, labels=labels)
-            for key, number in self._now(name, {}).items():
+            for key, number in self._now(name, self._shown.get(name, {})).items():
                 gauge.add_metric(key, number)
             yield gauge
 

@@ -11,6 +11,12 @@ from aiohttp import web
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import CollectorRegistry
 
+from saywhy.serve.listening import Listeners
+from saywhy.serve.sites import SocketSite
+
+_GOODBYE_SECONDS = 1.0
+"""For answers under way, when the port closes."""
+
 OVERVIEW = """saywhy, the port of its operators.
 GET  /-/healthy  200 while the process runs
 GET  /-/ready    200 where new exchanges are welcome, else 503 and why not
@@ -30,8 +36,36 @@ class Operations(Protocol):
     def registry(self) -> CollectorRegistry:
         """What /metrics shows."""
 
+    async def refresh(self) -> None:
+        """Bring the registry up to date, in bounded time."""
+
     async def reload(self, why: str) -> tuple[str, ...]:
         """Load settings and rules anew; the problems that kept the old set in force."""
+
+
+class AdminPort:
+    """The application on its socket, if it has one."""
+
+    def __init__(self, operations: Operations) -> None:
+        self._application = admin_application(operations)
+        self._runner: web.AppRunner | None = None
+        self._listeners: Listeners | None = None
+
+    async def start(self, listeners: Listeners) -> None:
+        """Answer on `listeners`; where there is none, the port is switched off."""
+        self._listeners = listeners
+        self._runner = web.AppRunner(self._application, access_log=None, shutdown_timeout=_GOODBYE_SECONDS)
+        await self._runner.setup()
+        for sock, _ in listeners.share(0):
+            await SocketSite(self._runner, sock).start()
+
+    async def stop(self) -> None:
+        """No more answers."""
+        if self._listeners is not None:
+            self._listeners.remove_files()
+            self._listeners.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
 
 
 def admin_application(operations: Operations) -> web.Application:
@@ -49,6 +83,7 @@ def admin_application(operations: Operations) -> web.Application:
         return web.Response(text=f"{why}\n", status=503) if why else web.Response(text="Ready.\n")
 
     async def metrics(request: web.Request) -> web.Response:
+        await operations.refresh()
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
         return web.Response(body=encode(operations.registry), headers={"Content-Type": content_type})
 

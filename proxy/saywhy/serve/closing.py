@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
-import os
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Final
 
-from aiohttp import web
+from saywhy.serve.sites import SocketSite
 
 _SETTLING_SECONDS: Final = 0.1
 """For handshakes under way to end, once no new one begins."""
+
+_HANDSHAKE_SECONDS: Final = 0.5
+"""For TLS handshakes under way: two round trips to far away, and the callers' arithmetic."""
 
 _SO_ATTACH_FILTER: Final = 26
 _NO_SYN: Final = b"".join(
@@ -31,30 +33,36 @@ the listener is gone and refuses it. A reset behind a handshake would look like 
 """
 
 
-async def stop_listening(runner: web.BaseRunner, make: Callable[[], asyncio.Protocol]) -> None:
-    """Close the listeners of `runner`, and let `make` serve whoever has connected to them so far."""
-    listeners = [listener for site in runner.sites for listener in _listeners(site)]
+async def stop_listening(sites: Sequence[SocketSite]) -> None:
+    """Stop `sites` for good, whoever else holds their sockets, and let in whoever has connected to them so far."""
+    copies = [(site, site.listener.dup()) for site in sites]
     try:
-        if [listener for listener in listeners if _begin_no_more(listener)]:
+        if [copy for _, copy in copies if _begin_no_more(copy)]:
             await asyncio.sleep(_SETTLING_SECONDS)
         # From here to the close nothing is awaited that waits: nobody comes in between.
-        waiting = [caller for listener in listeners for caller in _waiting(listener)]
+        waiting = [(site, caller) for site, copy in copies for caller in _waiting(copy)]
     finally:
-        for listener in listeners:
-            listener.close()
-    loop = asyncio.get_running_loop()
-    for site in list(runner.sites):
+        for _, copy in copies:
+            copy.close()
+        for site in sites:
+            site.listener.close()
+    for site in sites:
         await site.stop()
-    for caller in waiting:
-        with contextlib.suppress(OSError):
-            await loop.connect_accepted_socket(make, caller)
+    entries = [asyncio.create_task(_let_in(site, caller)) for site, caller in waiting]
+    if any(site.tls for site in sites):
+        # Those whose handshake is under way are nobody's connections yet, and look as if there were none.
+        await asyncio.sleep(_HANDSHAKE_SECONDS)
+    elif entries:
+        await asyncio.wait(entries)
+    for entry in entries:
+        entry.cancel()
 
 
-def _listeners(site: web.BaseSite) -> list[socket.socket]:
-    """Sockets of our own on what `site` listens on: the loop's cannot be asked to accept."""
-    server = site._server
-    sockets = getattr(server, "sockets", None) or ()
-    return [socket.socket(fileno=os.dup(one.fileno())) for one in sockets]
+async def _let_in(site: SocketSite, caller: socket.socket) -> None:
+    try:
+        await site.let_in(caller)
+    except (OSError, asyncio.CancelledError):
+        caller.close()
 
 
 def _begin_no_more(listener: socket.socket) -> bool:

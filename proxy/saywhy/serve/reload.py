@@ -7,80 +7,123 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+import ssl
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from saywhy.core.normalize import Normalizer
 from saywhy.edge.assemble import assemble, digest, identity
 from saywhy.edge.heap import give_back
 from saywhy.edge.meter import Meter, ReloadGauges
 from saywhy.edge.packs import RuleErrors
-from saywhy.edge.settings import Loaded, Problem, SettingsError, Upstream
+from saywhy.edge.settings import Loaded, Problem, SettingsError
 from saywhy.edge.trust import TrustError, require_usable
+from saywhy.serve.certificates import callers_tls
 
 POLL_SECONDS = 2.0
 
-AT_START_ONLY = ("listen", "admin", "limits", "deadlines", "forwarding", "log")
+AT_START_ONLY = ("listen", "admin", "workers", "limits", "deadlines", "forwarding", "log")
 """Sections that the relay and the sockets took when they were made."""
 
-
-class Swaps(Protocol):
-    """The relay, as far as a reload goes."""
-
-    normalizer: Any
-
-    def replace_upstreams(self, upstreams: Mapping[str, Upstream]) -> None:
-        """Take over other sites; what is unchanged keeps its connections."""
+_READINGS = 3
+"""Of files that change while they are read."""
 
 
-def build(loaded: Loaded) -> Normalizer:
-    """The set for a proxy that is to run: as `assemble`, and there must be a site."""
-    if not loaded.settings.upstreams:
-        remedy = "are missing: there is no site to stand in front of; give --upstream http://host:port, or name one in a settings file."
-        raise SettingsError([Problem(str(loaded.file or ""), "upstreams", remedy)])
-    require_usable(loaded.settings, loaded.origins)
-    return assemble(loaded.settings, loaded.origins)
+class Build(NamedTuple):
+    """A set that may be put in force. `seen` is the hash of its files, `identity` that of all that it came from."""
+
+    loaded: Loaded
+    normalizer: Normalizer
+    tls: ssl.SSLContext | None
+    seen: str
+    identity: str
+
+
+def make_build(load: Callable[[], Loaded]) -> Build:
+    """The set of what stands in the files now, all of one moment: read again where they change meanwhile. There must be
+    a site to stand in front of. Raises SettingsError or RuleErrors.
+    """
+    for _ in range(_READINGS):
+        loaded = load()
+        # Taken before the rules are read, so that a change while they are is seen by the next poll.
+        seen = digest(loaded)
+        if not loaded.settings.upstreams:
+            remedy = "are missing: there is no site to stand in front of; give --upstream http://host:port, or name one in a settings file."
+            raise SettingsError([Problem(str(loaded.file or ""), "upstreams", remedy)])
+        require_usable(loaded.settings, loaded.origins)
+        normalizer, tls = assemble(loaded.settings, loaded.origins), callers_tls(loaded)
+        if digest(loaded) == seen:
+            break
+    return Build(loaded, normalizer, tls, seen, identity(loaded, seen))
+
+
+class Target(Protocol):
+    """Where sets are put in force: one process, or all workers of a parent."""
+
+    async def agree(self, build: Build) -> Sequence[str]:
+        """Why `build` cannot be put in force; nothing where it can."""
+
+    async def put_in_force(self, build: Build) -> None:
+        """From now on, exchanges begin with `build`."""
 
 
 class Reloader:
-    """Holds the set in force and replaces it. `loaded` and `normalizer` are the set of the start."""
+    """Holds the set in force and replaces it. `build` is the set of the start; `busy` is held while another is made."""
 
     def __init__(
         self,
-        loaded: Loaded,
+        build: Build,
         load: Callable[[], Loaded],
-        relay: Swaps,
+        target: Target,
         meter: Meter,
         events: Any,
+        busy: asyncio.Lock | None = None,
     ) -> None:
-        self.loaded = loaded
+        self.build = build
         self._load = load
-        self._relay = relay
-        self._meter = meter
+        self._target = target
         self._events = events
         self._gauges = ReloadGauges(meter)
-        self._busy = asyncio.Lock()
-        self._gauges.applied(identity(loaded))
-        self._seen = digest(loaded)
-        self._doubted = loaded.doubts  # told at the start
+        self._gauges.applied(build.identity)
+        self._seen = build.seen
+        self._doubted = build.loaded.doubts  # told at the start
+        self._busy = busy or asyncio.Lock()
+        self._next: asyncio.Task[tuple[str, ...]] | None = None
 
     async def reload(self, why: str) -> tuple[str, ...]:
-        """Load settings and rules anew. The problems that kept the old set in force; none when the new one is."""
+        """Load settings and rules anew. The problems that kept the old set in force; none when the new one is.
+
+        Whoever asks while one reload is at work waits for the next, together with all others who do: signals that come
+        faster than sets are built must not pile up.
+        """
+        if self._next is None:
+            self._next = asyncio.create_task(self._when_free(why))
+        return await asyncio.shield(self._next)
+
+    async def _when_free(self, why: str) -> tuple[str, ...]:
         async with self._busy:
-            try:
-                # What is on disk now was looked at, whatever comes of it: the poll must not try the same content again.
-                self._seen = await asyncio.to_thread(digest, self.loaded)
-                loaded, normalizer, seen = await asyncio.to_thread(self._build)
-            except (SettingsError, RuleErrors) as refused:
-                return self._refuse(why, str(refused).splitlines())
-            except Exception as unforeseen:  # a set that breaks the loader breaks nothing else
-                return self._refuse(why, [f"{type(unforeseen).__name__}: {unforeseen}"])
-            try:
-                self._put_in_force(loaded, normalizer, why)
-            except TrustError as vanished:  # a file of a site's, since it was tried
-                return self._refuse(why, [f"upstreams: {vanished.key} {vanished}"])
-            self._seen = seen
-            return ()
+            self._next = None
+            return await self._reload(why)
+
+    async def _reload(self, why: str) -> tuple[str, ...]:
+        try:
+            # What is on disk now was looked at, whatever comes of it: the poll must not try the same content again.
+            self._seen = await asyncio.to_thread(digest, self.build.loaded)
+            build = await asyncio.to_thread(make_build, self._load)
+        except (SettingsError, RuleErrors) as refused:
+            return self._refuse(why, str(refused).splitlines())
+        except Exception as unforeseen:  # a set that breaks the loader breaks nothing else
+            return self._refuse(why, [f"{type(unforeseen).__name__}: {unforeseen}"])
+        if problems := await self._target.agree(build):
+            self._seen = build.seen
+            return self._refuse(why, problems)
+        try:
+            await self._target.put_in_force(build)
+        except TrustError as vanished:  # a file of a site's, since it was tried
+            return self._refuse(why, [f"upstreams: {vanished.key} {vanished}"])
+        self._seen = build.seen
+        self._tell(build, why)
+        return ()
 
     def _refuse(self, why: str, problems: Sequence[str]) -> tuple[str, ...]:
         self._gauges.refused()
@@ -89,25 +132,19 @@ class Reloader:
         )
         return tuple(problems)
 
-    def _build(self) -> tuple[Loaded, Normalizer, str]:
-        loaded = self._load()
-        # Taken before the rules are read, so that a change while they are is seen by the next poll.
-        seen = digest(loaded)
-        return loaded, build(loaded), seen
-
-    def _put_in_force(self, loaded: Loaded, normalizer: Normalizer, why: str) -> None:
-        before, after = self.loaded.settings, loaded.settings
+    def _tell(self, build: Build, why: str) -> None:
+        before, after = self.build.loaded.settings, build.loaded.settings
         waiting = [name for name in AT_START_ONLY if getattr(before, name) != getattr(after, name)]
-        self._relay.replace_upstreams(after.upstreams)
-        self._meter.know(after.upstreams, known_rules(normalizer))
-        self._relay.normalizer = normalizer
-        self.loaded = loaded
-        self._gauges.applied(identity(loaded))
-        settle()
-        self._events.info("reloaded", why=why, hash=self._gauges.hash, rules=len(normalizer.rulebook.rules))
-        for doubt in [one for one in loaded.doubts if one not in self._doubted]:
+        if before.tls.listen != after.tls.listen:
+            waiting.append("tls.listen")
+        self.build = build
+        self._gauges.applied(build.identity)
+        self._events.info(
+            "reloaded", why=why, hash=build.identity, rules=len(build.normalizer.rulebook.rules)
+        )
+        for doubt in [one for one in build.loaded.doubts if one not in self._doubted]:
             self._events.warning(str(doubt))
-        self._doubted = loaded.doubts
+        self._doubted = build.loaded.doubts
         if waiting:
             self._events.warning("a restart is needed before these take effect", settings=waiting)
 
@@ -115,7 +152,7 @@ class Reloader:
         """Look at the files until cancelled."""
         while True:
             await asyncio.sleep(POLL_SECONDS)
-            if await asyncio.to_thread(digest, self.loaded) != self._seen:
+            if await asyncio.to_thread(digest, self.build.loaded) != self._seen:
                 await self.reload("changed files")
 
 

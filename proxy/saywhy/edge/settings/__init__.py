@@ -3,6 +3,7 @@
 model     what a section is
 upstreams the models of one site; sections the others: names, units, defaults, why
 addresses listen addresses
+listening listeners, TLS to callers, workers
 faults    what is wrong, in sentences with file, line, key and remedy
 crosscheck what spans sections; settings -> Routes
 sources   the layers, and the origin of every value
@@ -14,6 +15,7 @@ Route through it: `load` -> `Loaded` (settings and origins), or `SettingsError`.
 from saywhy.edge.settings.addresses import Address, parse_address
 from saywhy.edge.settings.crosscheck import to_routes
 from saywhy.edge.settings.faults import Problem, SettingsError
+from saywhy.edge.settings.listening import Tls
 from saywhy.edge.settings.sections import (
     Deadlines,
     Forwarding,
@@ -38,6 +40,7 @@ __all__ = [
     "Rules",
     "Settings",
     "SettingsError",
+    "Tls",
     "Upstream",
     "load",
     "parse_address",

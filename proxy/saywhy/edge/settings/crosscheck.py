@@ -27,6 +27,8 @@ def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]
     def complain(path: Path, message: str) -> None:
         problems.append(Problem(origin_of(path, origins), dotted(path), message))
 
+    if not settings.listen and not settings.tls.listen:
+        complain(("listen",), "is off, and so is tls.listen: nobody could come in; write 127.0.0.1:8080.")
     for place, route in enumerate(settings.routes):
         if unconditional is not None:
             complain(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from saywhy.edge.settings.listening import Tls
 from saywhy.edge.settings.model import Section
 from saywhy.edge.settings.sections import (
     Deadlines,
@@ -21,6 +22,7 @@ from saywhy.edge.settings.sections import (
 from saywhy.edge.settings.upstreams import Upstream
 
 _SECTIONS: dict[str, tuple[str, type[Section]]] = {
+    "tls": ("tls", Tls),
     "upstreams": ("upstreams.<name>", Upstream),
     "routes": ("routes[]", Route),
     "rules": ("rules", Rules),
@@ -30,7 +32,8 @@ _SECTIONS: dict[str, tuple[str, type[Section]]] = {
     "log": ("log", Log),
 }
 _UNITS = {"bytes": "bytes", "budget": "bytes", "seconds": "s", "connections": "connections", "count": "fields",
-          "waiting": "exchanges", "requests": "requests", "failures": "failures"}  # fmt: skip
+          "waiting": "exchanges", "requests": "requests", "failures": "failures", "workers": "processes",
+          "version": "TLS"}  # fmt: skip
 
 
 class Row(NamedTuple):

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from saywhy.edge.settings.addresses import parse_address
-from saywhy.edge.settings.model import Folders, Mode, Scrub, Section, Words, as_words
+from saywhy.edge.settings.listening import Listeners, Tls, Workers, check_listeners
+from saywhy.edge.settings.model import Folders, Mode, Scrub, Section, Words
 from saywhy.edge.settings.upstreams import Upstream
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
@@ -21,7 +21,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
 
 
 class Limits(Section):
-    """Sizes in bytes unless the name says otherwise. Each default argues itself in the description."""
+    """Sizes in bytes unless the name says otherwise, for each worker process. Each default argues itself in the description."""
 
     head_bytes: int = Field(
         default=65536,
@@ -38,16 +38,22 @@ class Limits(Section):
         description="How much of an agent's error page is read, as it comes on the wire. An error page and its report fit in 256 KiB.",
     )
     held_bytes_budget: int = Field(
-        default=33554432, ge=65536, description="All bodies held at one time; over it, the status decides."
+        default=33554432,
+        ge=65536,
+        description="All bodies held at one time, by each worker process; over it, the status decides.",
     )
     upstream_connections: int = Field(
-        default=256, ge=1, description="Connections to one site, idle and busy."
+        default=256, ge=1, description="Connections of each worker process to one site, idle and busy."
     )
     upstream_waiting: int = Field(
-        default=1024, ge=0, description="Exchanges that may wait for one; the next gets 503."
+        default=1024,
+        ge=0,
+        description="Exchanges of each worker process that may wait for one; the next gets 503.",
     )
     caller_connections: int = Field(
-        default=10000, ge=1, description="Connections from callers; the next is closed."
+        default=10000,
+        ge=1,
+        description="Connections from callers to each worker process; the next is closed.",
     )
     pipelined_requests: int = Field(
         default=16, ge=1, description="Requests read ahead on one connection before reading pauses."
@@ -210,16 +216,6 @@ class Log(Section):
     )
 
 
-def _as_listeners(value: Any) -> Any:
-    return as_words(value) if isinstance(value, str) else value
-
-
-def _check_listeners(listeners: tuple[str, ...]) -> tuple[str, ...]:
-    for one in listeners:
-        parse_address(one)
-    return listeners
-
-
 def _bare_urls(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
@@ -229,9 +225,8 @@ def _bare_urls(value: Any) -> Any:
 class Settings(Section):
     """All settings. Empty `admin` switches the admin port off; `upstreams` is name -> site."""
 
-    listen: Annotated[tuple[str, ...], BeforeValidator(_as_listeners)] = Field(
+    listen: Listeners = Field(
         default=("127.0.0.1:8080",),
-        min_length=1,
         description="host:port, [v6]:port, :port (every address) or unix:/path; several with commas. Loopback: nobody is reached by accident.",
     )
     admin: str = Field(
@@ -245,6 +240,8 @@ class Settings(Section):
         default=False,
         description="The proxy's own 502 and 504 are sent as 503, for sites behind a CDN that puts its own page in their place. The site's statuses stay; envelope, log and metrics keep the original. Off: it hides from balancers which of the two it was.",
     )
+    tls: Tls = Field(default_factory=Tls, description="HTTPS for callers.")
+    workers: Workers
     upstreams: Annotated[dict[str, Upstream], BeforeValidator(_bare_urls)] = Field(
         default_factory=dict, description="Name -> URL of a site. `--upstream` sets the one called default."
     )
@@ -252,7 +249,7 @@ class Settings(Section):
         default=(), description="Routes by host and path. None: everything goes to the default upstream."
     )
     rules: Rules = Field(default_factory=Rules, description="Where rules come from.")
-    limits: Limits = Field(default_factory=Limits, description="Sizes and counts.")
+    limits: Limits = Field(default_factory=Limits, description="Sizes and counts, for each worker process.")
     deadlines: Deadlines = Field(default_factory=Deadlines, description="Durations.")
     forwarding: Forwarding = Field(
         default_factory=Forwarding, description="What the site is told about the caller."
@@ -262,7 +259,7 @@ class Settings(Section):
     @field_validator("listen")
     @classmethod
     def _listen(cls, listeners: tuple[str, ...]) -> tuple[str, ...]:
-        return _check_listeners(listeners)
+        return check_listeners(listeners)
 
     @field_validator("admin", mode="before")
     @classmethod
@@ -272,7 +269,7 @@ class Settings(Section):
     @field_validator("admin")
     @classmethod
     def _admin(cls, admin: str) -> str:
-        _check_listeners((admin,) if admin else ())
+        check_listeners((admin,) if admin else ())
         return admin
 
     @field_validator("public_url")

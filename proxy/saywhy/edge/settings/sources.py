@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from saywhy.edge.documents import Document, DocumentError, read_document
 from saywhy.edge.settings.crosscheck import crosscheck, doubted
 from saywhy.edge.settings.faults import Path, Problem, SettingsError, dotted, problems_from
+from saywhy.edge.settings.listening import TLS_FILES
 from saywhy.edge.settings.sections import Settings
 from saywhy.edge.settings.upstreams import FILES
 
@@ -49,7 +50,13 @@ def _leaves(value: Any, path: Path, origins: Mapping[Path, str]) -> Iterator[tup
     elif isinstance(value, tuple) and value and isinstance(value[0], BaseModel):
         items = enumerate(value)
     else:
-        plain = [str(one) for one in value] if isinstance(value, tuple) else value
+        plain = (
+            [str(one) for one in value]
+            if isinstance(value, tuple)
+            else str(value)
+            if isinstance(value, FilePath)
+            else value
+        )
         yield dotted(path), plain, origins.get(path, "default")
         return
     for key, one in items:
@@ -136,6 +143,10 @@ def _from_file(layers: _Layers, file: FilePath) -> None:
         for key in FILES if isinstance(site, dict) else ():
             if isinstance(site.get(key), str):
                 site[key] = str(file.parent / site[key])
+    tls = layers.tree.get("tls")
+    if isinstance(tls, dict):
+        named = {key: tls[key] for key in TLS_FILES if isinstance(tls.get(key), str) and tls[key]}
+        tls.update({key: str(file.parent / path) for key, path in named.items()})
 
 
 def _spellings() -> dict[str, str]:

@@ -1,0 +1,29 @@
+"""The first sentence: where to knock."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from saywhy.edge.events import open_events, style_for
+from saywhy.edge.settings import Loaded
+
+
+def greet(loaded: Loaded, urls: Sequence[str], admin_urls: Sequence[str], events: Any) -> None:
+    """One sentence: where to knock. An event where standard error is for machines. Then what is doubted."""
+    settings = loaded.settings
+    admin = next(iter(admin_urls), "")
+    sites = ", ".join(upstream.url for upstream in settings.upstreams.values())
+    health = f"; health and metrics on {admin}" if admin else ""
+    workers = f" with {settings.workers} workers" if settings.workers > 1 else ""
+    sentence = f"saywhy {version('saywhy')} listens on {' and '.join(urls)} before {sites}{workers}{health}."
+    style = style_for(settings.log.format, sys.stderr)
+    if style == "text":
+        print(sentence, file=sys.stderr, flush=True)
+    else:
+        # Whatever the log's level: who started it with port 0 learns the port from this line.
+        open_events(style).info(sentence, listen=list(urls), admin=admin)
+    for doubt in loaded.doubts:
+        events.warning(str(doubt))

@@ -1,0 +1,72 @@
+"""A socket that is open already, served by aiohttp's runner: plain or with TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from typing import Any
+
+from aiohttp import web
+
+GOODBYE_SECONDS = 2.0
+"""For a caller to answer the end of a TLS connection (RFC 8446 6.1); most never do."""
+
+
+class SocketSite(web.BaseSite):
+    """Serves `sock`. It works on a copy of the number, so that the socket stays open where somebody else holds it: the
+    same socket may be served again, with another `tls`, or by another process. A handshake has `handshake_seconds`.
+    """
+
+    __slots__ = ("_handshake_seconds", "_sock", "listener")
+
+    def __init__(
+        self,
+        runner: web.BaseRunner,
+        sock: socket.socket,
+        *,
+        tls: ssl.SSLContext | None = None,
+        handshake_seconds: float = 15.0,
+    ) -> None:
+        super().__init__(runner, ssl_context=tls)
+        self.listener = sock
+        self._sock = sock.dup()
+        self._sock.setblocking(False)
+        self._handshake_seconds = handshake_seconds
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """With what callers are spoken to."""
+        return self._ssl_context
+
+    @property
+    def name(self) -> str:
+        """See web.BaseSite."""
+        return str(self.listener.getsockname())
+
+    async def start(self) -> None:
+        """See web.BaseSite."""
+        await super().start()
+        loop = asyncio.get_running_loop()
+        server = self._runner.server
+        assert server is not None
+        # Not the loop's own default: the backlog of a listening socket is what the last listen() said.
+        backlog = socket.SOMAXCONN
+        create: Any = loop.create_unix_server if self._sock.family == socket.AF_UNIX else loop.create_server
+        self._server = await create(
+            server, sock=self._sock, backlog=backlog, ssl=self._ssl_context, **self._deadlines
+        )
+
+    async def let_in(self, caller: socket.socket) -> None:
+        """Serve a caller whom somebody else has accepted. Raises OSError."""
+        server = self._runner.server
+        assert server is not None
+        loop = asyncio.get_running_loop()
+        await loop.connect_accepted_socket(server, caller, ssl=self._ssl_context, **self._deadlines)
+
+    @property
+    def _deadlines(self) -> dict[str, float]:
+        """As asyncio's functions take them: not at all without TLS."""
+        if self._ssl_context is None:
+            return {}
+        return {"ssl_handshake_timeout": self._handshake_seconds, "ssl_shutdown_timeout": GOODBYE_SECONDS}

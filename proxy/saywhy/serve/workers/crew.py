@@ -1,0 +1,217 @@
+"""All workers of a parent as one: started together, each replaced when it ends, added up, reloaded, ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from saywhy.edge.merging import Totals
+from saywhy.edge.settings import Loaded
+from saywhy.edge.turns import share
+from saywhy.serve.listening import Listeners
+from saywhy.serve.reload import Build
+from saywhy.serve.workers.fork import how_it_ended
+from saywhy.serve.workers.slot import Slot
+from saywhy.serve.workers.worker import work
+
+REPORT_SECONDS = 0.5
+"""How long a scrape waits for the workers; of one that does not answer, its last word counts."""
+
+GIVE_UP_DEATHS = 10
+"""So many in a row that ended before they served, and none that serves: it will not get better by trying."""
+
+_READY_SECONDS = 10.0
+_BUILD_SECONDS = 60.0
+_SWITCH_SECONDS = 10.0
+_LATE_SECONDS = 5.0
+"""For what a worker does besides waiting for exchanges: sockets, handshakes, its log."""
+
+
+class Crew:
+    """`busy` is held while a set is built: nobody is forked then. `given_up` tells how the last worker ended, once there
+    is no more sense in starting another.
+    """
+
+    def __init__(
+        self,
+        build: Build,
+        load: Callable[[], Loaded],
+        listeners: Listeners,
+        totals: Totals,
+        events: Any,
+        busy: asyncio.Lock,
+    ) -> None:
+        self.build = build
+        self.crashes = 0
+        self.spent_seconds = 0.0
+        self.given_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._load, self._listeners, self._totals, self._events, self._busy = (
+            load,
+            listeners,
+            totals,
+            events,
+            busy,
+        )
+        self._news = asyncio.Event()
+        self._slots = [
+            Slot(place, totals.heard, self._news.set) for place in range(build.loaded.settings.workers)
+        ]
+        self._turns = share()
+        self._fruitless = 0
+        self._number = 0
+        self._agreed: set[int] = set()
+        self._draining = self._stopping = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def processes(self) -> list[int]:
+        """Those that live."""
+        return [slot.process for slot in self._slots if slot.process]
+
+    @property
+    def ready(self) -> int:
+        """How many serve."""
+        return sum(slot.ready for slot in self._slots)
+
+    async def start(self) -> None:
+        """Start all; returns when each serves, or there is no sense in waiting for it."""
+        asyncio.get_running_loop().add_signal_handler(signal.SIGCHLD, self._reap)
+        for slot in self._slots:
+            await self._fill(slot)
+        await self._until(lambda: self.ready == len(self._slots) or self.given_up.done())
+
+    async def _fill(self, slot: Slot) -> None:
+        """Put a worker into `slot`, however often it takes."""
+        share = self._listeners.share(slot.place)
+        files = {self._turns, *(sock.fileno() for sock, _ in share)}
+        while not self._stopping:
+            try:
+                async with self._busy:
+                    await slot.fill(lambda sock: work(self.build, self._load, share, sock), files)
+            except OSError as refused:
+                slot.failures += 1
+                self._count_fruitless(f"no process could be started: {refused.strerror}")
+                pause = slot.pause_seconds
+                self._events.error(
+                    "a worker could not be started",
+                    worker=slot.place,
+                    why=refused.strerror,
+                    again_in_seconds=pause,
+                )
+                await asyncio.sleep(pause)
+            else:
+                if self._draining:
+                    slot.tell("drain")
+                return
+
+    def _reap(self) -> None:
+        """Children have ended. Only ours are asked for: as the first process of a container we inherit others."""
+        for slot in self._slots:
+            if not slot.process:
+                continue
+            ended, status, usage = os.wait4(slot.process, os.WNOHANG)
+            if ended:
+                self.spent_seconds += usage.ru_utime + usage.ru_stime
+                task = asyncio.create_task(self._replace(slot, slot.left(), ended, how_it_ended(status)))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def _replace(self, slot: Slot, served: bool, process: int, how: str) -> None:
+        await slot.empty()
+        self._totals.ended(process)
+        if self._stopping:
+            if how != "exit status 0":
+                self._events.error("a worker did not end well", worker=slot.place, process=process, how=how)
+            return
+        self.crashes += 1
+        if served:
+            self._fruitless = 0
+        else:
+            self._count_fruitless(how)
+        pause = slot.pause_seconds
+        self._events.error(
+            "a worker ended; another takes its place",
+            worker=slot.place, process=process, how=how, again_in_seconds=pause,
+        )  # fmt: skip
+        await asyncio.sleep(pause)
+        await self._fill(slot)
+
+    def _count_fruitless(self, how: str) -> None:
+        self._fruitless += 1
+        if self._fruitless >= GIVE_UP_DEATHS and not self.ready and not self.given_up.done():
+            self.given_up.set_result(how)
+            self._news.set()
+
+    async def report(self) -> None:
+        """Bring the totals up to date, in bounded time."""
+        await asyncio.gather(
+            *(slot.ask("report", "report", REPORT_SECONDS) for slot in self._slots if slot.ready)
+        )
+        self._totals.show()
+
+    async def agree(self, build: Build) -> Sequence[str]:
+        """See reload.Target. One after the other, so that the others serve undisturbed; the first that cannot ends it."""
+        self._number += 1
+        self._agreed.clear()
+        for slot in self._slots:
+            if not slot.process:
+                continue  # its next worker is forked with the set in force by then
+            await self._until(lambda slot=slot: slot.ready or not slot.process, _READY_SECONDS)  # type: ignore[misc]
+            answer = await slot.ask(
+                "build", "built", _BUILD_SECONDS, number=self._number, identity=build.identity
+            )
+            if answer is None:
+                return [
+                    f"Worker {slot.place} ended, or was silent for too long, when it was to build the set."
+                ]
+            if answer["problems"]:
+                return list(answer["problems"])
+            self._agreed.add(slot.process)
+        return ()
+
+    async def _until(self, true: Callable[[], bool], seconds: float | None = None) -> bool:
+        """Whether it is `true` within `seconds`; looked at whenever a worker is heard or ends."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not true():
+                    self._news.clear()
+                    await self._news.wait()
+        return true()
+
+    async def put_in_force(self, build: Build) -> None:
+        """See reload.Target. A worker that does not follow is replaced: it would go on with the old set."""
+        self.build = build
+        slots = [slot for slot in self._slots if slot.process]
+        answers = await asyncio.gather(
+            *(slot.ask("switch", "switched", _SWITCH_SECONDS, number=self._number) for slot in slots)
+        )
+        for slot, answer in zip(slots, answers, strict=True):
+            if answer is None and slot.process:
+                self._kill(slot, "a worker did not take the new set")
+
+    def _kill(self, slot: Slot, why: str) -> None:
+        self._events.error(f"{why}; it is killed", worker=slot.place, process=slot.process)
+        with suppress(ProcessLookupError):
+            os.kill(slot.process, signal.SIGKILL)
+
+    def drain(self) -> None:
+        """Answers close their connections from now on; new ones are still taken."""
+        self._draining = True
+        for slot in self._slots:
+            slot.tell("drain")
+
+    async def stop(self, seconds: float) -> None:
+        """No more callers; what is in flight gets `seconds`. Returns when no worker is left."""
+        self._stopping = True
+        for slot in self._slots:
+            slot.tell("stop", seconds=seconds)
+        self._listeners.close()
+        if not await self._until(lambda: not self.processes, seconds + _LATE_SECONDS):
+            for slot in self._slots:
+                if slot.process:
+                    self._kill(slot, "a worker did not end")
+            await self._until(lambda: not self.processes, _LATE_SECONDS)
