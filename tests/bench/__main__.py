@@ -87,7 +87,8 @@ def main() -> int:
         except Unfit as why:
             print(why, file=sys.stderr)
             return 2
-    text = report.markdown(samples, " ".join(["make bench", *sys.argv[1:]]))
+    given = " ".join(sys.argv[1:])
+    text = report.markdown(samples, f'make bench ARGS="{given}"' if given else "make bench")
     (KEPT / f"{stamp}.md").write_text(text)
     print("\n" + text)
     if (
