@@ -46,9 +46,9 @@ class Limits(Section):
         default=256, ge=1, description="Connections of each worker process to one site, idle and busy."
     )
     upstream_waiting: int = Field(
-        default=1024,
+        default=10000,
         ge=0,
-        description="Exchanges of each worker process that may wait for one; the next gets 503.",
+        description="Exchanges of each worker process that may wait for one; the next gets 503, and so does who waits for connect_seconds in vain. As many as callers may connect: at 1,024, 5,000 callers at once were refused more often than served.",
     )
     caller_connections: int = Field(
         default=10000,
