@@ -10,6 +10,7 @@ import logging
 import socket
 import ssl
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -126,11 +127,12 @@ def alerting_site(context: ssl.SSLContext) -> Iterator[int]:
                 while True:
                     accepted, _ = listener.accept()
                     accepted.settimeout(5)
-                    with (
-                        contextlib.suppress(OSError),
-                        context.wrap_socket(accepted, server_side=True) as spoken,
-                    ):
-                        spoken.recv(10)
+                    with context.wrap_socket(
+                        accepted, server_side=True, do_handshake_on_connect=False
+                    ) as spoken:
+                        with contextlib.suppress(ssl.SSLError):
+                            spoken.do_handshake()
+                        time.sleep(0.1)  # closed at once, a reset could overtake the alert
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
