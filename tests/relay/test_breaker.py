@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from loopback import CLOSE, OK, RESET, Answer, Running, Site, Step, both_loops, get, relaying, serving
 
+from saywhy.relay import health
 from saywhy.relay.health import FIRST_SECONDS, WINDOW_SECONDS, Breaker
 
 
@@ -93,7 +94,10 @@ REFUSED, AWAY = (502, b"connection_refused"), (503, b"destination_unavailable")
 
 
 @both_loops
-async def test_a_site_goes_and_comes_back(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_site_goes_and_comes_back(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "FIRST_SECONDS", 0.3)
     with _closed_port() as closed, caplog.at_level(logging.WARNING, "saywhy.relay"):
         port = closed.getsockname()[1]
         site = {"url": f"http://127.0.0.1:{port}", "breaker_failures": 3}

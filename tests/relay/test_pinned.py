@@ -7,7 +7,10 @@ import contextlib
 from dataclasses import dataclass, field
 
 import pytest
-from loopback import Answer, Running, both_loops, get, listening, read_answer, relaying
+from loopback import Answer, Decider, Running, both_loops, get, listening, read_answer, relaying
+
+from saywhy.core.policy import Policy, Routes
+from saywhy.edge.settings import Upstream
 
 
 @dataclass
@@ -180,11 +183,26 @@ async def test_the_one_that_rested_longest_makes_room() -> None:
 
 
 @both_loops
+async def test_a_site_that_a_reload_takes_away_keeps_nobody() -> None:
+    old, new = Domain(), Domain()
+    async with (
+        listening(old.serve) as first,
+        listening(new.serve) as second,
+        relaying(first) as running,
+        _talkers(running, 2) as talkers,
+    ):
+        for talker in talkers:
+            await talker.log_in("ann")
+        running.relay.replace_upstreams({"default": Upstream(url=f"http://127.0.0.1:{second}")})
+        async with asyncio.timeout(1):
+            await old.ended.wait()
+        assert (await talkers[0].ask()).status == 401
+        assert (await talkers[0].log_in("ann")).body == b"ann"
+        assert (old.connections, new.connections) == (2, 1)
+
+
+@both_loops
 async def test_sites_are_told_apart() -> None:
-    from loopback import Decider
-
-    from saywhy.core.policy import Policy, Routes
-
     one, two = Domain(), Domain()
     routes = Routes((Policy(upstream="one", path=("/1*",)), Policy(upstream="two")))
     async with listening(one.serve) as first, listening(two.serve) as second:

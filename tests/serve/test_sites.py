@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import ssl
 import threading
@@ -75,8 +76,10 @@ def test_a_sites_ca_is_read_beside_the_settings_and_anew_when_it_changes(
             assert _status(proxy) == 502
             assert any("comes from a CA that is not trusted here" in event for event in _events(proxy))
             (tmp_path / "ca.pem").write_bytes(pairs["ca"].certificate.read_bytes())
-            assert wait_until(lambda: _status(proxy) == 200)  # the files are looked at every two seconds
+            proxy.signal(signal.SIGHUP)
+            assert wait_until(lambda: _status(proxy) == 200)
             (tmp_path / "ca.pem").write_text("gone bad")
+            proxy.signal(signal.SIGHUP)
             assert wait_until(lambda: any("reload refused" in event for event in _events(proxy)))
             assert _status(proxy) == 200  # the old set stays
 

@@ -144,7 +144,9 @@ class Pool:
     def rests(self, pin: Pin) -> None:
         """A pinned connection waits for its caller's next request."""
         self._resting[pin] = None
-        if self._waiting:
+        if self._closed:
+            pin.upstream.close()
+        elif self._waiting:
             self._make_room()
 
     def wakes(self, pin: Pin) -> None:
@@ -198,7 +200,7 @@ class Pool:
     def close(self) -> None:
         """Close idle connections at once and busy ones when their exchange ends. Whoever waits is still served."""
         self._closed = True
-        for upstream in list(self._idle):
+        for upstream in [*self._idle, *(pin.upstream for pin in self._resting)]:
             upstream.close()
         self._idle.clear()
 
