@@ -10,6 +10,7 @@ import functools
 import inspect
 import socket
 import struct
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -65,6 +66,7 @@ class Decider:
         self.action: Any = plans.get("action", "hold")
         self.verdict: Any = plans.get("verdict", "rewrite")
         self.successes: bool = plans.get("successes", False)
+        self.gate: threading.Event | None = plans.get("gate")  # what reading in a thread waits for
         self.seen: list[tuple[Head, bytes, bool]] = []
 
     def glance(self, status: int, request_head: bytes) -> bool:
@@ -76,7 +78,14 @@ class Decider:
             return Plan("pass", "not_agent", caller, Policy())
         return Plan(self.action, "", caller, Policy(), self.limit)
 
+    def hurry(self, head: Head, plan: Plan, body: bytes, *, complete: bool, now: float) -> Verdict | None:
+        if self.gate is not None:
+            return None
+        return self.normalize(head, plan, body, complete=complete, now=now)
+
     def normalize(self, head: Head, plan: Plan, body: bytes, *, complete: bool, now: float) -> Verdict:
+        if self.gate is not None and threading.current_thread() is not threading.main_thread():
+            self.gate.wait(20)
         self.seen.append((head, body, complete))
         fields, content = head.response.fields, None
         if self.verdict == "rewrite":

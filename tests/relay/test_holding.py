@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from typing import Any
 
 import pytest
@@ -36,11 +37,24 @@ HELD: dict[str, tuple[list[Step], bool]] = {
 }
 
 
+def gate(beside: bool) -> threading.Event | None:
+    """Open, so that reading takes no longer than the way to the thread and back; None where it is done in the loop."""
+    if not beside:
+        return None
+    opened = threading.Event()
+    opened.set()
+    return opened
+
+
+BESIDE = pytest.mark.parametrize("beside", [False, True], ids=["in the loop", "beside it"])
+
+
+@BESIDE
 @pytest.mark.parametrize("name", HELD)
 @both_loops
-async def test_an_agents_error_is_read_and_answered_whole(name: str) -> None:
+async def test_an_agents_error_is_read_and_answered_whole(name: str, beside: bool) -> None:
     steps, complete = HELD[name]
-    decider = Decider()
+    decider = Decider(gate=gate(beside))
     async with (
         serving(steps) as site,
         relaying(site.port, decider, deadlines={"idle_seconds": 0.3}) as running,
@@ -111,12 +125,15 @@ PLANS: list[tuple[dict[str, Any], list[Step]]] = [
 ]
 
 
+@BESIDE
 @pytest.mark.parametrize("case", range(len(PLANS)))
 @both_loops
-async def test_what_was_held_and_passes_is_whole_and_in_the_sites_own_framing(case: int) -> None:
+async def test_what_was_held_and_passes_is_whole_and_in_the_sites_own_framing(
+    case: int, beside: bool
+) -> None:
     plan, steps = PLANS[case]
     raw = b"".join(step for step in steps if isinstance(step, bytes))
-    async with serving(steps) as site, relaying(site.port, Decider(**plan)) as running:
+    async with serving(steps) as site, relaying(site.port, Decider(gate=gate(beside), **plan)) as running:
         reader, writer = await running.open()
         for _ in range(2):
             writer.write(get("/", AGENT))
@@ -271,8 +288,8 @@ async def test_a_core_that_raises_costs_no_caller_its_answer(caplog: pytest.LogC
         def normalize(self, *args: Any, **kwargs: Any) -> Any:
             raise RecursionError
 
-    for raw in (SIZED, CHUNKED):
-        async with serving(raw) as site, relaying(site.port, Broken()) as running:
+    for raw, beside in ((SIZED, False), (CHUNKED, False), (SIZED, True), (CHUNKED, True)):
+        async with serving(raw) as site, relaying(site.port, Broken(gate=gate(beside))) as running:
             reader, writer = await running.open()
             writer.write(get("/", AGENT))
             assert await reader.readexactly(len(raw)) == raw

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -40,6 +42,9 @@ class Answering:
     _site_took = 0.0
     _decision: Decision | None = None
     _hold: Hold | None = None
+    _thinking = False  # what was held is being read beside the loop
+    _late: tuple[bytes, ...] = ()  # what came meanwhile, before the site could be told to wait
+    _afterwards: Callable[[], None] | None = None  # what happened meanwhile, and has to wait for the verdict
     _dechunk: Dechunk | None = None
     _verdict: Verdict | None = None
     _failure = ""
@@ -65,13 +70,44 @@ class Answering:
         if done or hold.full:
             self._settle(done)
 
-    def _settle(self, complete: bool) -> None:
-        """Let the core read what is held, and send what it decides."""
-        reply, decision = self._reply, self._decision
-        assert reply is not None
+    def _settle(self, complete: bool, afterwards: Callable[[], None] | None = None) -> None:
+        """Let the core read what is held, and send what it decides. `afterwards` follows that, now or later."""
+        decision = self._decision
         assert decision is not None
         self._hold = None
-        verdict, held = decision.settle(complete)
+        settled = decision.settle(complete, partial(self._decided_late, complete))
+        if settled is not None:
+            self._decided(complete, *settled)
+            if afterwards is not None:
+                afterwards()
+            return
+        self._thinking, self._afterwards = True, afterwards
+        if self.upstream is not None and not complete:
+            self.upstream.pause()
+
+    def _decided_late(self, complete: bool, verdict: Verdict, held: bytes) -> None:
+        """The core has read what took long."""
+        if not self._thinking:
+            return  # the caller has left, or was answered otherwise
+        afterwards, late = self._afterwards, self._late
+        self._thinking, self._afterwards, self._late = False, None, ()
+        self.deadline = self._relay.sweep.now + self._relay.wait_idle
+        self._decided(complete, verdict, held)
+        if not self._answered:
+            for piece in late:
+                self.piece(piece, False)
+            if self.upstream is not None and not self._down.slow:
+                self.upstream.resume()
+        if afterwards is not None:
+            afterwards()
+
+    def piece(self, piece: bytes, done: bool) -> None:
+        """A segment of the answer's body."""
+        raise NotImplementedError
+
+    def _decided(self, complete: bool, verdict: Verdict, held: bytes) -> None:
+        reply = self._reply
+        assert reply is not None
         self._verdict = verdict
         if verdict.body is not None:
             self._keep = self._may_keep()

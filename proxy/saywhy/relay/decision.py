@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from saywhy.core.model import Head, PassReason, Plan, Request, Response, Verdict
 from saywhy.relay.hold import Hold
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from saywhy.relay.relay import Decider, Relay
 
 _LOG: Final = logging.getLogger("saywhy.relay")
+_Answer = TypeVar("_Answer", Verdict, Verdict | None)
 
 
 class Decision:
@@ -24,10 +27,11 @@ class Decision:
     far as there is something to say; `seconds` what deciding took.
     """
 
-    __slots__ = ("_decider", "_plan", "_values", "hold", "seconds", "verdict")
+    __slots__ = ("_decider", "_plan", "_reader", "_values", "hold", "seconds", "verdict")
 
     def __init__(self, relay: Relay, decider: Decider, request: Request, reply: ResponseHead) -> None:
         self._decider = decider
+        self._reader = relay.reader
         self._values = Head(request, Response(reply.status, reply.fields()))
         plan: Plan = decider.triage(self._values)
         self._plan = plan
@@ -52,24 +56,39 @@ class Decision:
             fault=fault,
         )
 
-    def settle(self, complete: bool) -> tuple[Verdict, bytes]:
-        """End the hold and ask the core; its verdict, and the bytes that were held as they came."""
+    def settle(self, complete: bool, later: Callable[[Verdict, bytes], None]) -> tuple[Verdict, bytes] | None:
+        """End the hold and ask the core; its verdict, and the bytes that were held as they came. None where reading takes
+        long: then `later` gets both, called from the loop, and must bear that nobody wants them any more.
+        """
         hold = self.hold
         assert hold is not None
         self.hold = None
-        hold.release()
+        content = hold.content()
         start = time.perf_counter()
+
+        def settled(verdict: Verdict) -> tuple[Verdict, bytes]:
+            hold.release()
+            self.seconds = time.perf_counter() - start
+            self.verdict = verdict
+            return verdict, hold.wire()
+
+        verdict = self._ask(self._decider.hurry, content, complete)
+        if verdict is not None:
+            return settled(verdict)
+        read = partial(self._ask, self._decider.normalize)
+        # Where only scrub is at stake nothing but reading will do; an agent is told as much as the status says.
+        if self._plan.caller.is_agent and not self._reader.has_room:
+            return settled(read(b"", False))
+        self._reader.read(partial(read, content, complete), lambda verdict: later(*settled(verdict)))
+        return None
+
+    def _ask(self, decide: Callable[..., _Answer], content: bytes, complete: bool) -> _Answer | Verdict:
         try:
-            verdict = self._decider.normalize(
-                self._values, self._plan, hold.content(), complete=complete, now=time.time()
-            )
+            return decide(self._values, self._plan, content, complete=complete, now=time.time())
         except Exception as error:
             # The core promises not to raise. Should it, the caller must still be answered: with the site's own bytes.
             _LOG.exception("deciding about an answer failed")
-            verdict = self._passed("", type(error).__name__)
-        self.seconds = time.perf_counter() - start
-        self.verdict = verdict
-        return verdict, hold.wire()
+            return self._passed("", type(error).__name__)
 
     def drop(self) -> None:
         """Nobody wants an answer any more."""

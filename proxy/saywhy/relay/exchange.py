@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -173,6 +174,8 @@ class Exchange(Answering):
         if self._hold is not None:
             self.deadline = min(self.deadline, self._hold.until)  # whatever dribbles in
             self._held(piece, done)
+        elif self._thinking:
+            self._late = (*self._late, piece)
         elif self._dechunk is not None:
             self._write(self._dechunk.feed(piece))
         else:
@@ -182,13 +185,18 @@ class Exchange(Answering):
     def end(self) -> None:
         """The answer is complete, and its connection no longer ours."""
         self.upstream = None
+        if self._thinking:
+            self._afterwards = self.end
+            return
         self._record()
         self._down.finished(self._keep and self.request_done)
 
     def broken(self, token: str) -> None:
         """The site sent what is not HTTP, or too much; its connection is closed."""
         self.upstream = None
-        if self._reply is None:
+        if self._thinking:
+            self._afterwards = partial(self._stop, token)
+        elif self._reply is None:
             self.fail(token)
         else:
             self._cut_short(token)
@@ -197,7 +205,9 @@ class Exchange(Answering):
         """The site's connection is gone; `begun`: in the middle of a head; `alert`: TLS said why."""
         self.upstream = None
         reply = self._reply
-        if reply is None:
+        if self._thinking:
+            self._afterwards = partial(self.site_left, clean=clean, begun=begun, alert=alert)
+        elif reply is None:
             if not begun and may_retry(self):
                 assert self._pool is not None
                 self.retried = True
@@ -208,8 +218,9 @@ class Exchange(Answering):
                 self.fail("http_response_incomplete" if begun else token)
         elif reply.kind == CLOSE and clean:
             if self._hold is not None:
-                self._settle(True)
-            self._finish(self._keep and self._answered)
+                self._settle(True, self._end_with_the_connection)
+            else:
+                self._end_with_the_connection()
         else:
             self._cut_short("http_response_incomplete")
 
@@ -259,7 +270,7 @@ class Exchange(Answering):
     def caller_keeps_up(self) -> None:
         """The caller takes it again."""
         self._renew(self._relay.wait_idle)
-        if self.upstream is not None:
+        if self.upstream is not None and not self._thinking:
             self.upstream.resume()
 
     def site_is_slow(self) -> None:
@@ -280,7 +291,9 @@ class Exchange(Answering):
     def overdue(self, now: float) -> None:
         """The deadline has passed: whoever was waited for is to blame."""
         upstream = self.upstream
-        if upstream is None:
+        if self._thinking:  # that nobody is to blame for
+            self.deadline = now + self._relay.wait_idle
+        elif upstream is None:
             self.fail("connection_timeout" if self._pool is None else self._pool.waits_for)
         elif self._reply is None:
             if upstream.slow:
@@ -328,11 +341,18 @@ class Exchange(Answering):
     def _cut_short(self, token: str) -> None:
         """The answer stops in the middle. Held: decide from what came. Else the caller must see that it is not whole."""
         if self._hold is not None:
-            self._settle(False)
-            if self._answered:
-                self._finish(self._keep)
-                return
-        self._drop_caller(token)
+            self._settle(False, partial(self._stop, token))
+        else:
+            self._stop(token)
+
+    def _stop(self, token: str) -> None:
+        if self._answered:
+            self._finish(self._keep)
+        else:
+            self._drop_caller(token)
+
+    def _end_with_the_connection(self) -> None:
+        self._finish(self._keep and self._answered)
 
     def _drop_caller(self, token: str) -> None:
         self._failure = token
@@ -350,3 +370,4 @@ class Exchange(Answering):
             self._pool.forget(self)
         if self._decision is not None:
             self._decision.drop()
+        self._thinking, self._afterwards = False, None

@@ -18,6 +18,7 @@ from saywhy.relay.names import Address, LookUp, system_addresses
 from saywhy.relay.outbox import Outbox
 from saywhy.relay.place import place_of
 from saywhy.relay.pool import Pool
+from saywhy.relay.reader import Reader
 from saywhy.relay.tunnel import Tunnel
 from saywhy.relay.upstream import Upstream as UpstreamEnd
 
@@ -40,6 +41,9 @@ class Decider(Protocol):
 
     def normalize(self, head: Head, plan: Plan, body: bytes, *, complete: bool, now: float) -> Verdict:
         """What leaves."""
+
+    def hurry(self, head: Head, plan: Plan, body: bytes, *, complete: bool, now: float) -> Verdict | None:
+        """What leaves, or None where finding out takes longer than the loop may stand still."""
 
     def fail(self, request: Request, token: str, *, now: float, wait: int | None = None) -> Verdict:
         """What leaves where there is no answer."""
@@ -87,6 +91,7 @@ class Relay:
         self.recorder = recorder
         self.sweep = Sweep(deadlines, self._look)
         self.outbox = Outbox()
+        self.reader = Reader()
         self.budget = Budget(limits.held_bytes_budget)
         self.onward = Onward(forwarding, deployment_id(upstream.url for upstream in upstreams.values()))
         self.look_up = look_up
@@ -225,6 +230,7 @@ class Relay:
             pool.abort()
         for _ in range(3):  # transports say goodbye in the next rounds of the loop
             await asyncio.sleep(0)
+        self.reader.close()
         self.sweep.stop()
 
     def __repr__(self) -> str:

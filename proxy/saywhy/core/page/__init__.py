@@ -8,17 +8,19 @@ text of the bytes (charset), settles what it is (kind), and hands out a Page (pa
 
 from saywhy.core.page.familiar import Familiar
 from saywhy.core.page.jsonvalue import NOT_JSON, point
-from saywhy.core.page.limits import PageLimits
+from saywhy.core.page.limits import QUICK_BYTES, PageLimits, TakesLong
 from saywhy.core.page.page import Page, read
 from saywhy.core.page.selector import Selector
 from saywhy.core.page.structured import Thing, availability_word, type_word
 
 __all__ = [
     "NOT_JSON",
+    "QUICK_BYTES",
     "Familiar",
     "Page",
     "PageLimits",
     "Selector",
+    "TakesLong",
     "Thing",
     "availability_word",
     "point",

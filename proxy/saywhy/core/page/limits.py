@@ -16,3 +16,14 @@ class PageLimits(NamedTuple):
     dom_nodes: int = 10_000
     json_levels: int = 64
     items: int = 200
+
+
+class TakesLong(Exception):
+    """Reading on would take longer than somebody in a hurry can wait (`Page.hurried`)."""
+
+
+QUICK_TAGS = 400
+"""Tags of a tree that is grown at once, in about 3 ms with what selectors then do in it."""
+
+QUICK_BYTES = 8192
+"""Of JSON or XML that is read at once: every text in a report goes through scrub, about 1 ms a kilobyte."""

@@ -9,7 +9,7 @@ from saywhy.core.model import Fields
 from saywhy.core.page import charset, coding, html, structured
 from saywhy.core.page.jsonvalue import NOT_JSON, NotJson, parse, strings
 from saywhy.core.page.kind import Kind, is_readable, media_of, settle
-from saywhy.core.page.limits import PageLimits
+from saywhy.core.page.limits import QUICK_TAGS, PageLimits, TakesLong
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -27,7 +27,7 @@ class Page:
 
     __slots__ = (
         "_dom", "_json", "_jsonld", "_limits", "_low", "_raw", "_scripts", "_text", "_things", "_title",
-        "fault", "kind", "media", "seen", "size", "source", "truncated",
+        "fault", "hurried", "kind", "media", "seen", "size", "source", "truncated",
     )  # fmt: skip
 
     def __init__(
@@ -47,6 +47,7 @@ class Page:
         self.size = size  # decoded bytes
         self.truncated = truncated
         self.fault = fault
+        self.hurried = False  # whether to raise TakesLong rather than grow a large tree
         # What was found of literals, by who looked for which: site rules and shipped ones share one pass.
         self.seen: dict[object, object] = {}
         self._limits = limits
@@ -169,6 +170,8 @@ class Page:
     def dom(self) -> BeautifulSoup | None:
         """The tree for CSS; None where the page is not HTML, has too many tags or nests too deep."""
         if self._dom is _UNREAD:
+            if self.hurried and self.kind == "html" and self.source.count("<") > QUICK_TAGS:
+                raise TakesLong
             self._dom = None
             if self.kind == "html" and self.source.count("<") <= self._limits.dom_nodes:
                 self._need_markup()
