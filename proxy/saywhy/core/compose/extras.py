@@ -11,6 +11,7 @@ from saywhy.core.compose.texts import Texts
 from saywhy.core.contract.envelope import CONTEXT, FieldFault
 from saywhy.core.contract.envelope import Evidence as EvidencePart
 from saywhy.core.model import Evidence
+from saywhy.core.scrub import Clean
 
 _MAX_ERRORS = 20
 _MAX_ORIGINAL = 16_384  # bytes; the longest validation report in the wild that an agent could still use
@@ -19,11 +20,12 @@ _MAX_PART = 4096
 
 def extras(draft: Draft) -> dict[str, Any]:
     """The members that are absent unless known."""
-    if not draft.voices and draft.found.original is None and not draft.found.instance:
-        return {}  # the status alone spoke
     texts, found, first = draft.texts, draft.found, draft.first
     request = found.head.request
     page = f"{request.scheme}://{draft.host}{request.path}" if draft.host else ""
+    if not draft.voices and found.original is None:  # the status alone spoke
+        instance = _instance(draft, page)
+        return {} if instance is None else {"instance": instance}
     alternatives = [
         clean
         for one in (first(lambda one: one.alternatives) or ())[:10]
@@ -40,12 +42,18 @@ def extras(draft: Draft) -> dict[str, Any]:
         "valid": texts.texts(first(lambda one: one.valid) or (), 200, 50),
         "hint": texts.text(first(lambda one: one.hint)),
         **_original(draft),
-        "instance": texts.url(request.path, page) and texts.exact(request.path, 500)
-        if found.instance
-        else None,
+        "instance": _instance(draft, page),
         "evidence": _evidence(decider, texts),
     }
     return {name: value for name, value in parts.items() if value is not None}
+
+
+def _instance(draft: Draft, page: str) -> Clean | None:
+    """The path that failed, where it is asked for and reads as an address."""
+    if not draft.found.instance:
+        return None
+    path = draft.found.head.request.path
+    return draft.texts.url(path, page) and draft.texts.exact(path, 500)
 
 
 def _original(draft: Draft) -> dict[str, Any]:

@@ -83,6 +83,7 @@ Note = Callable[[Step], None] | None
 _EARLY = ("status", "method", "media")
 _MOST_KINDS = 512
 """Kinds of response (status, method, media type, packs) whose candidates are remembered: a site has a dozen."""
+_SHORT_ORDER = 64  # rules; longer orders are asked for once for each kind of response
 
 
 def compile_rule(rule: Rule, info: RuleInfo) -> CompiledRule:
@@ -159,6 +160,7 @@ class Rulebook:
         self.rules: tuple[RuleInfo, ...] = tuple(rule.info for rule in self._rules)
         self.has_success_rules: bool = bool(self._successes)
         self._by_status: dict[int, int] = {}
+        self._orders: dict[tuple[int, tuple[str, ...] | None], tuple[CompiledRule, ...]] = {}
         self._candidates: dict[tuple[int, str, str, tuple[str, ...] | None], tuple[CompiledRule, ...]] = {}
         self._worth: dict[tuple[int, str, str, str, tuple[str, ...] | None], int] = {}
 
@@ -187,10 +189,18 @@ class Rulebook:
             self._by_status[status] = mask
         return mask
 
-    def _ordered(self, mask: int, packs: tuple[str, ...] | None) -> Iterator[CompiledRule]:
-        for pack in self._default if packs is None else packs:
-            for place in _bits(mask & self._by_pack.get(pack, 0)):
-                yield self._rules[place]
+    def _ordered(self, mask: int, packs: tuple[str, ...] | None) -> tuple[CompiledRule, ...]:
+        """The rules in `mask`, in the order of the packs. Remembered: a site's answers open the same doors again and again."""
+        order = self._orders.get((mask, packs))
+        if order is None:
+            order = tuple(
+                self._rules[place]
+                for pack in (self._default if packs is None else packs)
+                for place in _bits(mask & self._by_pack.get(pack, 0))
+            )
+            if len(order) <= _SHORT_ORDER and len(self._orders) < _MOST_KINDS:
+                self._orders[mask, packs] = order
+        return order
 
     def match_head(self, head: Head, *, packs: tuple[str, ...] | None = None, note: Note = None) -> Match:
         """Rules that heads alone decide by at least one field of the response: exact vendor signals, of every origin."""
