@@ -98,9 +98,17 @@ class Downstream(Outlet, asyncio.Protocol):
     def _read_ahead(self, data: bytes) -> None:
         """Pipelined requests (RFC 9112 9.3.2) wait, a bounded number of them: then the caller does."""
         self._ahead += data
-        limits = self.relay.limits
-        if len(self._ahead) > limits.head_bytes or self._ahead.count(HEAD_END) > limits.pipelined_requests:
+        if self._is_far_ahead():
             self.pause()
+
+    def _is_far_ahead(self) -> bool:
+        limits = self.relay.limits
+        return len(self._ahead) > limits.head_bytes or self._ahead.count(HEAD_END) > limits.pipelined_requests
+
+    def resume(self) -> None:
+        """Read on, unless the caller is far ahead: each answer would let another segment in, for one request taken."""
+        if self._paused and not self._is_far_ahead():
+            super().resume()
 
     def _more_of_a_head(self, data: bytes) -> None:
         if self._ahead == b"\r":
@@ -193,12 +201,16 @@ class Downstream(Outlet, asyncio.Protocol):
             self._close()
             return
         self.deadline = relay.sweep.now + relay.wait_keepalive
-        if self._paused:
-            self.resume()
         if self._ahead and not self._pumping:
             data = bytes(self._ahead)
             self._ahead.clear()
+            waited = self._paused
+            self.resume()
             self._pump(data)
+            if waited and self.exchange is not None and self._is_far_ahead():
+                self.pause()
+        elif self._paused:
+            self.resume()
 
     def drop(self, *, hard: bool) -> None:
         """Cut the caller off in the middle of an answer; `hard`: by a reset, where a plain end would look complete."""
@@ -221,9 +233,9 @@ class Downstream(Outlet, asyncio.Protocol):
         self.exchange = None
         self.relay.inflight -= 1
         self._leave()
-        self.resume()
         first = bytes(self._ahead)
         self._ahead.clear()
+        self.resume()
         return first
 
     def _refuse_unread(self, token: str) -> None:
