@@ -60,6 +60,8 @@ CASES = (
     Case("length_underscore_name", "CGI", post("Content_Length: 44", "Content-Length: 5", body=b"hello"),
          either(refused, lambda seen: one(seen) and seen.request.body == b"hello")),
     Case("length_kept", "9110 8.6", post("Content-Length: 5", body=b"hello"), both(body(b"hello"), asked(b"content-length", b"5"))),
+    Case("length_never_filled", "9112 8", post("Content-Length: 10", body=b"hel"), lambda seen: not any(asked.whole for asked in seen.requests), seconds=0.2),
+    Case("length_filled_slowly", "9112 6.3", (post("Content-Length: 5", body=b""), 0.02, b"he", 0.02, b"l", 0.02, b"lo"), body(b"hello")),
     Case("length_zero_kept", "9110 8.6", post("Content-Length: 0", body=b""), both(framed, asked(b"content-length", b"0"))),
     Case("post_without_a_length", "9110 8.6", post(body=b""), both(one, status(200))),
     Case("get_with_a_body", "9110 9.3.1", request("GET", "/", ("Content-Length: 5",), b"hello"), either(refused, body(b"hello"))),

@@ -61,6 +61,12 @@ CASES = (
     _answer("gzip", "9110 8.4", head("Content-Encoding: gzip", f"Content-Length: {len(GZIP)}") + GZIP, both(content(GZIP), told(b"content-encoding", b"gzip"))),
     _answer("part", "9110 15.3.7", head("Content-Range: bytes 0-4/100", "Content-Length: 5", 'ETag: "a"', status="206 Partial Content") + b"hello",
             both(status(206), told(b"content-range", b"bytes 0-4/100"), content(b"hello"))),
+    Case("answer_slowly", "9112 7.1", request(), _hello, Script((b"HTT", 0.02, b"P/1.1 200 OK\r", 0.02, b"\n" + CHUNKED.encode() + b"\r\n\r", 0.02, b"\n5", 0.02, b"\r\nhel", 0.02, b"lo\r", 0.02, b"\n0\r\n\r", 0.02, b"\n"))),
+    Case("answer_length_slowly", "9112 6.3", request(), _hello, Script((head("Content-Length: 5"), 0.02, b"he", 0.02, b"llo"))),
+    Case("answer_until_close_slowly", "9112 6.3", request(), _hello, Script((head(), 0.02, b"he", 0.02, b"llo"), "close")),
+    Case("answer_large", "9110 8.6", request(), lambda seen: len(seen.final.body) == 300_000 and seen.final.complete, Script((head("Content-Length: 300000") + b"x" * 300_000,))),
+    Case("answer_large_chunks", "9112 7.1", request(), lambda seen: len(seen.final.body) == 300_000 and seen.final.complete,
+         Script((head(CHUNKED) + b"".join(b"2710\r\n" + b"x" * 10_000 + b"\r\n" for _ in range(30)) + b"0\r\n\r\n",))),
     # No content, whatever the fields say.
     _answer("no_content_with_length", "9110 8.6", head("Content-Length: 2", status="204 No Content") + b"ok", either(failed, both(status(204), _no_length, bare)), end="close"),
     _answer("no_content_with_chunks", "9112 6.1", head(CHUNKED, status="204 No Content") + CHUNKS, either(failed, both(status(204), _no_length, bare)), end="close"),
