@@ -91,8 +91,11 @@ def test_a_reload_moves_to_another_site_and_says_what_needs_a_restart(
             file.write_text(text.format(other.port, 8080))
             assert proxy.get("/-/reload", method="POST") == (200, "Reloaded.\n")
             assert ask(proxy.port, request(proxy.port, "/bread", CURL)).status == 410
-            said = [event["settings"] for event in events(proxy) if "restart" in event["event"]]
-            assert said == [["listen"]]
+
+            def said() -> list[list[str]]:
+                return [event["settings"] for event in events(proxy) if "restart" in event["event"]]
+
+            assert wait_until(lambda: said() == [["listen"]])
             file.write_text("admin: 127.0.0.1:1\n")
             status, problems = proxy.get("/-/reload", method="POST")
             assert (status, "no site to stand in front of" in problems) == (500, True)

@@ -62,7 +62,7 @@ def rows() -> Iterator[Row]:
     """Every setting, sections in the order of the file."""
     for name, field in Settings.model_fields.items():
         if name not in _SECTIONS:
-            yield Row(name, "", _default(field), field.description or "")
+            yield Row(name, _UNITS.get(name, ""), _default(field), field.description or "")
     for prefix, section in _SECTIONS.values():
         for key, field in section.model_fields.items():
             yield Row(
