@@ -127,6 +127,7 @@ def test_a_renewed_certificate(tmp_path: Path, bakery: ScriptedSite, files: Path
     env = {
         "SAYWHY_TLS__LISTEN": "127.0.0.1:0", "SAYWHY_TLS__CERTIFICATE_FILE": str(public),
         "SAYWHY_TLS__KEY_FILE": str(private), "SAYWHY_DEADLINES__REQUEST_HEAD_SECONDS": "1",
+        "SAYWHY_DEADLINES__DRAIN_SECONDS": "0.3",
     }  # fmt: skip
     either = trusting(files / "a.pem", files / "b.pem")
     either.set_alpn_protocols(["h2", "http/1.1"])
@@ -156,8 +157,11 @@ def test_a_renewed_certificate(tmp_path: Path, bakery: ScriptedSite, files: Path
         before = proxy.err.read_text()
         _knock_wrongly(port)
         assert proxy.err.read_text() == before, "a caller's mistake in a handshake is no event"
-        proxy.signal(signal.SIGTERM)
-        assert proxy.process.wait(20) == 0
+        with Load(port, asked, callers=4, tls=either) as load:
+            assert wait_until(lambda: load.counts["answered"] > 20)
+            proxy.signal(signal.SIGTERM)
+            assert proxy.process.wait(30) == 0
+        assert set(load.counts) <= {"answered", "refused"}, (load.counts, load.why)
     assert "PRIVATE KEY" not in proxy.output()
 
 
@@ -208,19 +212,3 @@ def test_only_callers_with_a_certificate(tmp_path: Path, bakery: ScriptedSite, f
         with greeted_by(port, stranger)[0] as sock:
             sock.sendall(request(port, "/bread", CURL))
             assert _all_of(sock) == b""
-
-
-def test_nobody_goes_without_an_answer_over_tls_either(
-    tmp_path: Path, bakery: ScriptedSite, files: Path
-) -> None:
-    env = {
-        "SAYWHY_TLS__LISTEN": "127.0.0.1:0", "SAYWHY_TLS__CERTIFICATE_FILE": str(files / "both.pem"),
-        "SAYWHY_DEADLINES__DRAIN_SECONDS": "0.3",
-    }  # fmt: skip
-    with serving(bakery.port, tmp_path, env=env, arguments=["--workers", "2"]) as proxy:
-        port = tls_port(proxy)
-        with Load(port, request(port, "/bread", CURL), callers=4, tls=trusting(files / "a.pem")) as load:
-            assert wait_until(lambda: load.counts["answered"] > 20)
-            proxy.signal(signal.SIGTERM)
-            assert proxy.process.wait(30) == 0
-    assert set(load.counts) <= {"answered", "refused"}, (load.counts, load.why)

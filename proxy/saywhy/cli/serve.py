@@ -36,6 +36,11 @@ def serve(
 
         saywhy serve --config saywhy.yaml
 
+    On several cores, or with HTTPS for callers (tls.certificate_file and tls.key_file name the files, SAYWHY_TLS__LISTEN or
+    tls.listen the address):
+
+        saywhy serve --upstream http://127.0.0.1:3000 --workers 4
+
     A setting comes from the file, then from SAYWHY_SECTION__KEY in the environment (SAYWHY__LISTEN for the keys at the
     top), then from flags; the last one wins. SIGHUP reloads, SIGTERM drains and ends, SIGINT (Ctrl-C) ends at once.
     """

@@ -9,6 +9,8 @@ from typing import Any
 
 from aiohttp import web
 
+from saywhy.serve.listening import BACKLOG
+
 GOODBYE_SECONDS = 2.0
 """For a caller to answer the end of a TLS connection (RFC 8446 6.1); most never do."""
 
@@ -50,11 +52,10 @@ class SocketSite(web.BaseSite):
         loop = asyncio.get_running_loop()
         server = self._runner.server
         assert server is not None
-        # Not the loop's own default: the backlog of a listening socket is what the last listen() said.
-        backlog = socket.SOMAXCONN
+        # The loop listens once more, and the last word about a socket's backlog counts.
         create: Any = loop.create_unix_server if self._sock.family == socket.AF_UNIX else loop.create_server
         self._server = await create(
-            server, sock=self._sock, backlog=backlog, ssl=self._ssl_context, **self._deadlines
+            server, sock=self._sock, backlog=BACKLOG, ssl=self._ssl_context, **self._deadlines
         )
 
     async def let_in(self, caller: socket.socket) -> None:

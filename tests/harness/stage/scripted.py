@@ -41,15 +41,16 @@ GOOD = page("200 OK", b"<title>Shop</title><h1>Welcome</h1>")
 
 
 class ScriptedSite:
-    """Listens on `port` of loopback, a thread a connection. Paths without an answer of their own get a good page.
+    """Listens on `port` of loopback, or on what is `bound` already, a thread a connection. Paths without an answer of their own get a good page.
 
     It reads request heads and, where Content-Length says so, bodies; `asked` keeps the request lines.
     """
 
-    def __init__(self, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, answers: Mapping[str, Answer], bound: socket.socket | None = None) -> None:
         self._answers = answers
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
-        self.port: int = self._listener.getsockname()[1]
+        self._listener = bound or socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._listener.listen(256)
+        self.port: int = 0 if self._listener.family == socket.AF_UNIX else self._listener.getsockname()[1]
         self.asked: list[str] = []
         threading.Thread(target=self._accept, daemon=True).start()
 

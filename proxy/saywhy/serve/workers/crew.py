@@ -106,6 +106,8 @@ class Crew:
             else:
                 if self._draining:
                     slot.tell("drain")
+                if self._stopping:
+                    slot.tell("stop", seconds=0)
                 return
 
     def _reap(self) -> None:

@@ -43,6 +43,8 @@ def _be_a_child(live: Callable[[], int], keep: Collection[int]) -> None:
     try:
         _forget_the_parent(keep)
         status = live()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else FAILED
     except BaseException:
         os.write(2, traceback.format_exc().encode())
     finally:

@@ -108,7 +108,6 @@ async def _live(build: Build, load: Callable[[], Loaded], listeners: Listeners, 
         watching = asyncio.create_task(parent.reloader.watch())
         await asyncio.wait((stopping, parent.crew.given_up), return_when=asyncio.FIRST_COMPLETED)
         watching.cancel()
-        starting.cancel()
         if not stopping.done():
             stopping.cancel()
             await parent.stop(0)
@@ -116,6 +115,7 @@ async def _live(build: Build, load: Callable[[], Loaded], listeners: Listeners, 
         first = stopping.result()
         events.info("stopping", signal=first.name)
         await leave(parent, first, stops, build.loaded.settings.deadlines)
+        starting.cancel()
 
 
 def _hopeless(how: str) -> str:
