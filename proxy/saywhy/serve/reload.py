@@ -28,6 +28,8 @@ AT_START_ONLY = ("listen", "admin", "workers", "limits", "deadlines", "forwardin
 _READINGS = 3
 """Of files that change while they are read."""
 
+CHANGED = "The files go on changing while they are read; the set is taken once they rest."
+
 
 class Build(NamedTuple):
     """A set that may be put in force. `seen` is the hash of its files, `identity` that of all that it came from."""
@@ -106,6 +108,14 @@ class Reloader:
             return await self._reload(why)
 
     async def _reload(self, why: str) -> tuple[str, ...]:
+        for attempt in range(1, _READINGS + 1):
+            problems = await self._try(why, last=attempt == _READINGS)
+            if problems is not None:
+                break
+        return problems or ()
+
+    async def _try(self, why: str, *, last: bool) -> tuple[str, ...] | None:
+        """One attempt; None where the files changed meanwhile, and it was not the last."""
         try:
             # What is on disk now was looked at, whatever comes of it: the poll must not try the same content again.
             self._seen = await asyncio.to_thread(digest, self.build.loaded)
@@ -115,6 +125,8 @@ class Reloader:
         except Exception as unforeseen:  # a set that breaks the loader breaks nothing else
             return self._refuse(why, [f"{type(unforeseen).__name__}: {unforeseen}"])
         if problems := await self._target.agree(build):
+            if list(problems) == [CHANGED] and not last:
+                return None
             self._seen = build.seen
             return self._refuse(why, problems)
         try:

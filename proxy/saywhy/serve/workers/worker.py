@@ -17,7 +17,7 @@ from saywhy.edge.meter import Snapshot
 from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Loaded, SettingsError
 from saywhy.edge.trust import TrustError
-from saywhy.serve.reload import Build, make_build
+from saywhy.serve.reload import CHANGED, Build, make_build
 from saywhy.serve.server import Server
 from saywhy.serve.workers.channel import Channel, Message, open_channel
 
@@ -135,7 +135,7 @@ class Worker:
         else:
             self._built = {number: build}  # a set that was refused elsewhere is forgotten here
             if build.identity != identity:
-                problems = ["The files changed while they were read; reload again."]
+                problems = [CHANGED]
         self._channel.tell("built", number=number, problems=problems)
 
     def _report(self) -> None:
