@@ -48,7 +48,8 @@ class Visit:
     @property
     def body(self) -> bytes:
         """`size` bytes of a page."""
-        page = b"<html><head><title>Sorry</title></head><body>\n"
+        number = self.query.get("number", [""])[0].encode()  # no two pages are the same where each has its own
+        page = b"<html><head><title>Sorry " + number + b"</title></head><body>\n"
         return (page + _FILLER * (self.size // len(_FILLER) + 1))[: self.size]
 
     async def say(self, data: bytes) -> None:
@@ -413,3 +414,14 @@ async def failing() -> AsyncIterator[FaultSite]:
     async with listening(site.serve) as port:
         site.port = port
         yield site
+
+
+async def _alone() -> None:
+    async with failing() as site:
+        print(site.port, flush=True)
+        await asyncio.sleep(FOREVER)
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_alone())

@@ -52,7 +52,9 @@ def serve(
     from saywhy.edge.lines import json_gap, queued_stderr, text_gap
     from saywhy.edge.settings import Loaded, load
     from saywhy.serve.app import StartError, run
+    from saywhy.serve.memory import share_one_arena
 
+    share_one_arena()
     given = layers.flags(
         upstream=upstream, listen=listen, admin=admin, workers=workers, rules=rules,
         log_format=log_format, log_level=log_level, public_url=public_url,
