@@ -78,7 +78,8 @@ def _tell(target: str, done: subprocess.CompletedProcess[str], finds: list[Path]
     edges, features, corpus = cover[-1]
     print(
         f"{target}: {runs[-1] if runs else '?'} executions, {edges} edges, {features} features, {corpus} inputs in the"
-        f" corpus, {memory[-1] if memory else '?'} MB, {len(finds)} finds",
+        f" corpus, {memory[-1] if memory else '?'} MB, {len(finds)} finds"
+        + (f", ended with {done.returncode}" if done.returncode else ""),
         flush=True,
     )
     if finds or done.returncode:

@@ -15,12 +15,35 @@ from tests.fuzz.memory import Stage, Wire
 from tests.fuzz.sight import Seen, Sight
 
 CALLERS = 3
+_FIRST_EXTRA = 1000
+_EXTRA: tuple[Callable[[bytes], list[bytes | str]], ...] = (
+    lambda tag: [
+        b"HTTP/1.1 101 Switching Protocols\r\nX-Id: %b\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nfirst"
+        % tag
+    ],
+    lambda tag: [b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 20],
+    lambda tag: [_page(tag, 6000)[:3000], NEXT, _page(tag, 6000)[3000:]],
+    lambda tag: [_page(tag, 600000)[:9000]],
+    lambda tag: [_page(tag, 3000)[:200]],
+    lambda tag: [b"HTTP/1.1 200 OK\r\nX-Id: %b\r\nContent-Length: 40000\r\n\r\n" % tag + b"." * 40000],
+    lambda tag: [b"HTTP/1.1 200 OK\r\nX-Id: %b\r\nContent-Length: 40000\r\n\r\n." % tag],
+    lambda tag: [],
+    lambda tag: [
+        b"HTTP/1.1 404 Not Found\r\nX-Id: %b\r\nTransfer-Encoding: chunked\r\n\r\n" % tag
+        + b"2\r\nab\r\n" * 3000,
+        NEXT,
+        b"0\r\n\r\n",
+    ],
+)
+"""Shapes for what takes more than an exchange's own bytes: tunnels, floods, silence, more than is held or buffered."""
+
 _TAG = re.compile(rb"q(\d)n(\d+)z-\d+")
 _ROWS: list[int] = []
 _at = 0
 for _shape in SHAPES:
     _ROWS.append(_at)
     _at += _shape.weight
+_ROWS += range(_FIRST_EXTRA, _FIRST_EXTRA + len(_EXTRA))
 
 REQUESTS: tuple[Callable[[bytes], bytes], ...] = (
     lambda tag: b"GET /%b HTTP/1.1\r\nHost: t\r\n\r\n" % tag,
@@ -36,6 +59,25 @@ REQUESTS: tuple[Callable[[bytes], bytes], ...] = (
     lambda tag: b"GET /%b HTTP/1.1\r\nHost: t\r\nAuthorization: NTLM x\r\n\r\n" % tag,
     lambda tag: b"GET /%b HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n" % tag,
 )  # fmt: skip
+
+
+def _page(tag: bytes, size: int) -> bytes:
+    return b"HTTP/1.1 500 Oops\r\nX-Id: %b\r\nContent-Length: %d\r\n\r\n" % (tag, size) + b"p" * size
+
+
+def _steps(tag: bytes, method: bytes) -> list[bytes | str]:
+    number = int(tag.rpartition(b"-")[2])
+    if number < _FIRST_EXTRA:
+        return shaped(tag, method)
+    steps = _EXTRA[number - _FIRST_EXTRA](tag)
+    if method == b"HEAD" and steps and isinstance(steps[0], bytes):
+        return [steps[0][: steps[0].index(b"\r\n\r\n") + 4]]
+    return steps
+
+
+def _is_early(tag: bytes) -> bool:
+    number = int(tag.rpartition(b"-")[2])
+    return number < _FIRST_EXTRA and shape_of(tag).early
 
 
 class Script:
@@ -160,12 +202,12 @@ class Script:
         if seen is None:
             partial = sight.partial
             tag = partial.target[1:] if partial is not None else b""
-            if partial is not None and _TAG.fullmatch(tag) and shape_of(tag).early and not wire.coming:
-                wire.coming.extend([*_segments(shaped(tag, partial.method)), b""])
+            if partial is not None and _TAG.fullmatch(tag) and _is_early(tag) and not wire.coming:
+                wire.coming.extend([*_segments(_steps(tag, partial.method)), b""])
             return
         tag = seen.target[1:]
         if _TAG.fullmatch(tag):
-            wire.coming.extend(_segments(shaped(tag, seen.method)))
+            wire.coming.extend(_segments(_steps(tag, seen.method)))
         else:
             wire.coming.append(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         for following in sight.answered():
@@ -262,7 +304,7 @@ PLAYS: tuple[Callable[[Script], None], ...] = (
     Script.serve, Script.serve, Script.serve, Script.arrive, Script.arrive, Script.turn, Script.turn,
     Script.say, Script.babble, Script.leave, Script.go, Script.stall, Script.clog, Script.wait,
 )  # fmt: skip
-_ASK, _HEAR, _ANSWER, _SERVE, _ARRIVE, _TURN = 0, 3, 6, 9, 12, 14
+_ASK, _HEAR, _ANSWER, _SERVE, _ARRIVE, _TURN, _LEAVE, _GO, _STALL, _WAIT = 0, 3, 6, 9, 12, 14, 18, 19, 20, 22
 
 
 def check(data: bytes) -> None:
@@ -272,15 +314,52 @@ def check(data: bytes) -> None:
 
 
 def seeds() -> Iterator[bytes]:
-    """Every kind of request with every shape of answer, delivered whole and in pieces; then two callers at once."""
-    for number in range(max(len(SHAPES), len(REQUESTS)) * 3):
-        shape, kind = number % len(SHAPES), number % len(REQUESTS)
+    """Every kind of request with every shape of answer, delivered whole and in pieces; two callers at once, and three
+    before two connections; callers and sites that go, stall, or say nothing while time passes.
+    """
+    for number in range(len(_ROWS) * 3):
+        shape, kind = number % len(_ROWS), number % len(REQUESTS)
         ask = bytes([_ASK, 0, shape, kind])
-        calm = bytes([_HEAR, 0, _ARRIVE, 0, _ANSWER, 0, _SERVE, 0, 0, _TURN])
-        slow = bytes([5, 0, 20, 5, 0, 0, _ARRIVE, 0, _ANSWER, 0, _SERVE, 0, 30, _TURN, _SERVE, 0, 0, _TURN])
+        calm = bytes([_HEAR, 0, _ARRIVE, 0, _TURN, _ANSWER, 0, _SERVE, 0, 0, _TURN])
+        slow = bytes(
+            [5, 0, 20, 5, 0, 0, _ARRIVE, 0, _TURN, _ANSWER, 0, _SERVE, 0, 30, _TURN, _SERVE, 0, 0, _TURN]
+        )
         yield ask + calm
         yield ask + slow + ask + calm
-        other = bytes([_ASK, 1, (shape + 7) % len(SHAPES), (kind + 3) % len(REQUESTS), _HEAR, 1])
-        yield ask + ask + other + calm + bytes([_ARRIVE, 0, _ANSWER, 1, _SERVE, 1, 0]) * 2 + calm[4:] * 3
-        yield ask + calm[:4] + bytes([18, 0, number % 2]) + other + calm[4:] * 2
-        yield ask + calm[:6] + bytes([20, 0, 9, 0, 9, 19, 0, number % 2, 22, number % 4]) + other + calm
+        other = bytes([_ASK, 1, (shape + 7) % len(_ROWS), (kind + 3) % len(REQUESTS), _HEAR, 1])
+        third = bytes([_ASK, 2, shape, kind, _HEAR, 2])
+        serve = bytes([_TURN, _ANSWER, 1, _SERVE, 1, 0, _ANSWER, 0, _SERVE, 0, 0])
+        yield ask + ask + other + calm + bytes([_ARRIVE, 0]) + serve * 2 + calm[4:] * 3
+        yield ask + other + third + bytes([_HEAR, 0, _ARRIVE, 0, _ARRIVE, 0]) + serve * 4
+        yield ask + calm[:4] + bytes([_LEAVE, 0, number % 2]) + other + calm[4:] * 2
+        yield (
+            ask
+            + calm[:6]
+            + bytes([_STALL, 0, _SERVE, 0, 0, _GO, 0, number % 2, _WAIT, number % 4])
+            + other
+            + calm
+        )
+        yield ask + calm[:7] + bytes([_SERVE, 0, 0, _WAIT, 3, _WAIT, 2]) + other + calm
+        yield ask + calm[: 2 + number % 9] + bytes([_WAIT, 3, _WAIT, 3, _STALL, 0]) + ask + calm
+        yield other + bytes(
+            [
+                _STALL,
+                1,
+                _ARRIVE,
+                7,
+                _ARRIVE,
+                0,
+                _TURN,
+                _ANSWER,
+                0,
+                _SERVE,
+                0,
+                0,
+                _WAIT,
+                3,
+                _WAIT,
+                3,
+                _STALL,
+                1,
+            ]
+        )
