@@ -8,43 +8,12 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from storm.shapes import CLOSE, NEXT, RESET, SHAPES, shape_of
-from storm.shapes import answer as shaped
-
 from tests.fuzz.memory import Stage, Wire
+from tests.fuzz.replies import ROWS, is_early, segments
 from tests.fuzz.sight import Seen, Sight
 
 CALLERS = 3
-_FIRST_EXTRA = 1000
-_EXTRA: tuple[Callable[[bytes], list[bytes | str]], ...] = (
-    lambda tag: [
-        b"HTTP/1.1 101 Switching Protocols\r\nX-Id: %b\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nfirst"
-        % tag
-    ],
-    lambda tag: [b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 20],
-    lambda tag: [_page(tag, 6000)[:3000], NEXT, _page(tag, 6000)[3000:]],
-    lambda tag: [_page(tag, 600000)[:9000]],
-    lambda tag: [_page(tag, 3000)[:200]],
-    lambda tag: [b"HTTP/1.1 200 OK\r\nX-Id: %b\r\nContent-Length: 40000\r\n\r\n" % tag + b"." * 40000],
-    lambda tag: [b"HTTP/1.1 200 OK\r\nX-Id: %b\r\nContent-Length: 40000\r\n\r\n." % tag],
-    lambda tag: [],
-    lambda tag: [
-        b"HTTP/1.1 404 Not Found\r\nX-Id: %b\r\nTransfer-Encoding: chunked\r\n\r\n" % tag
-        + b"2\r\nab\r\n" * 3000,
-        NEXT,
-        b"0\r\n\r\n",
-    ],
-)
-"""Shapes for what takes more than an exchange's own bytes: tunnels, floods, silence, more than is held or buffered."""
-
 _TAG = re.compile(rb"q(\d)n(\d+)z-\d+")
-_ROWS: list[int] = []
-_at = 0
-for _shape in SHAPES:
-    _ROWS.append(_at)
-    _at += _shape.weight
-_ROWS += range(_FIRST_EXTRA, _FIRST_EXTRA + len(_EXTRA))
-
 REQUESTS: tuple[Callable[[bytes], bytes], ...] = (
     lambda tag: b"GET /%b HTTP/1.1\r\nHost: t\r\n\r\n" % tag,
     lambda tag: b"GET /%b HTTP/1.1\r\nHost: t\r\nAccept: application/json\r\n\r\n" % tag,
@@ -59,25 +28,6 @@ REQUESTS: tuple[Callable[[bytes], bytes], ...] = (
     lambda tag: b"GET /%b HTTP/1.1\r\nHost: t\r\nAuthorization: NTLM x\r\n\r\n" % tag,
     lambda tag: b"GET /%b HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n" % tag,
 )  # fmt: skip
-
-
-def _page(tag: bytes, size: int) -> bytes:
-    return b"HTTP/1.1 500 Oops\r\nX-Id: %b\r\nContent-Length: %d\r\n\r\n" % (tag, size) + b"p" * size
-
-
-def _steps(tag: bytes, method: bytes) -> list[bytes | str]:
-    number = int(tag.rpartition(b"-")[2])
-    if number < _FIRST_EXTRA:
-        return shaped(tag, method)
-    steps = _EXTRA[number - _FIRST_EXTRA](tag)
-    if method == b"HEAD" and steps and isinstance(steps[0], bytes):
-        return [steps[0][: steps[0].index(b"\r\n\r\n") + 4]]
-    return steps
-
-
-def _is_early(tag: bytes) -> bool:
-    number = int(tag.rpartition(b"-")[2])
-    return number < _FIRST_EXTRA and shape_of(tag).early
 
 
 class Script:
@@ -122,7 +72,7 @@ class Script:
     def ask(self) -> None:
         wire = self.caller()
         self.count += 1
-        row = _ROWS[self.byte() % len(_ROWS)]
+        row = ROWS[self.byte() % len(ROWS)]
         tag = b"q%dn%dz-%d" % (self.stage.callers.index(wire) % 10, self.count, row)
         self.asked[id(wire)].append(tag)
         wire.coming.append(REQUESTS[self.byte() % len(REQUESTS)](tag))
@@ -202,12 +152,12 @@ class Script:
         if seen is None:
             partial = sight.partial
             tag = partial.target[1:] if partial is not None else b""
-            if partial is not None and _TAG.fullmatch(tag) and _is_early(tag) and not wire.coming:
-                wire.coming.extend([*_segments(_steps(tag, partial.method)), b""])
+            if partial is not None and _TAG.fullmatch(tag) and is_early(tag) and not wire.coming:
+                wire.coming.extend([*segments(tag, partial.method), b""])
             return
         tag = seen.target[1:]
         if _TAG.fullmatch(tag):
-            wire.coming.extend(_segments(_steps(tag, seen.method)))
+            wire.coming.extend(segments(tag, seen.method))
         else:
             wire.coming.append(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         for following in sight.answered():
@@ -282,23 +232,6 @@ class Script:
         assert not foreign, (foreign, mine)
 
 
-def _segments(steps: list[bytes | str]) -> list[bytes]:
-    out: list[bytes] = []
-    fresh = True
-    for step in steps:
-        if isinstance(step, bytes):
-            if fresh or not out:
-                out.append(step)
-            else:
-                out[-1] += step
-            fresh = False
-        elif step == NEXT:
-            fresh = True
-        elif step in (CLOSE, RESET):
-            out.append(b"")
-    return out
-
-
 PLAYS: tuple[Callable[[Script], None], ...] = (
     Script.ask, Script.ask, Script.ask, Script.hear_all, Script.hear_all, Script.hear, Script.answer, Script.answer, Script.answer,
     Script.serve, Script.serve, Script.serve, Script.arrive, Script.arrive, Script.turn, Script.turn,
@@ -317,8 +250,8 @@ def seeds() -> Iterator[bytes]:
     """Every kind of request with every shape of answer, delivered whole and in pieces; two callers at once, and three
     before two connections; callers and sites that go, stall, or say nothing while time passes.
     """
-    for number in range(len(_ROWS) * 3):
-        shape, kind = number % len(_ROWS), number % len(REQUESTS)
+    for number in range(len(ROWS)):
+        shape, kind = number % len(ROWS), number % len(REQUESTS)
         ask = bytes([_ASK, 0, shape, kind])
         calm = bytes([_HEAR, 0, _ARRIVE, 0, _TURN, _ANSWER, 0, _SERVE, 0, 0, _TURN])
         slow = bytes(
@@ -326,9 +259,14 @@ def seeds() -> Iterator[bytes]:
         )
         yield ask + calm
         yield ask + slow + ask + calm
-        other = bytes([_ASK, 1, (shape + 7) % len(_ROWS), (kind + 3) % len(REQUESTS), _HEAR, 1])
+        other = bytes([_ASK, 1, (shape + 7) % len(ROWS), (kind + 3) % len(REQUESTS), _HEAR, 1])
         third = bytes([_ASK, 2, shape, kind, _HEAR, 2])
         serve = bytes([_TURN, _ANSWER, 1, _SERVE, 1, 0, _ANSWER, 0, _SERVE, 0, 0])
+        again = bytes([_HEAR, 0, _TURN, _TURN, _ANSWER, 0, _SERVE, 0, 0, _TURN])
+        yield ask + calm + (ask + again) * 2 + bytes([_ASK, 0, shape, 2]) + again + ask + again
+        yield (
+            ask + calm + ask + bytes([_HEAR, 0, 17, 0, 5]) + b"HTTP/1" + bytes([_SERVE, 0, 0, _TURN]) + again
+        )
         yield ask + ask + other + calm + bytes([_ARRIVE, 0]) + serve * 2 + calm[4:] * 3
         yield ask + other + third + bytes([_HEAR, 0, _ARRIVE, 0, _ARRIVE, 0]) + serve * 4
         yield ask + calm[:4] + bytes([_LEAVE, 0, number % 2]) + other + calm[4:] * 2
