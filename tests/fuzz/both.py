@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from storm.shapes import POISON
+
 from tests.fuzz.memory import Stage, Wire
-from tests.fuzz.replies import ROWS, is_early, segments
+from tests.fuzz.replies import ROWS, is_early, is_endless, segments
 from tests.fuzz.sight import Seen, Sight
 
 CALLERS = 3
@@ -42,6 +44,7 @@ class Script:
         self.sights: dict[int, Sight] = {}
         self.owed: dict[int, Seen] = {}
         self.count = 0
+        self.babbled = False  # so answers may be missing
 
     def byte(self) -> int:
         """The next byte of the script, 0 behind its end."""
@@ -54,6 +57,7 @@ class Script:
             code = self.byte()
             PLAYS[code % len(PLAYS)](self)
         self.finish()
+        self.nobody_waits()
         for wire in self.stage.callers:
             self.judge(wire)
         self.stage.leave()
@@ -167,7 +171,15 @@ class Script:
         wire = self.site()
         piece = self.raw()
         if wire is not None:
+            self.babbled = True
             wire.coming.append(piece)
+
+    def intrude(self) -> None:
+        """An answer that nobody asked for, on a connection that owes none as far as the site can know."""
+        wire = self.site()
+        if wire is None or id(wire) in self.owed or wire.coming or self.sights[id(wire)].begun:
+            return
+        wire.coming.append(POISON)
 
     def serve(self) -> None:
         wire = self.site()
@@ -219,11 +231,22 @@ class Script:
                 return
         raise AssertionError("it never comes to an end")
 
+    def nobody_waits(self) -> None:
+        """Every request that came whole, and was answered to the end, is over."""
+        if self.babbled:
+            return
+        exchanges = [down.exchange for down in self.stage.relay.connections if down.exchange is not None]
+        open_ones = [one.head.target[1:] for one in exchanges if one.request_done]
+        endless = [tag for tag in open_ones if not _TAG.fullmatch(tag) or is_endless(tag)]
+        assert not open_ones or endless, open_ones
+
     def judge(self, wire: Wire) -> None:
         """What a caller got: nothing but answers to its own requests, in their order."""
         said = bytes(wire.said)
         mine = self.asked[id(wire)]
         assert b"X-Id: poison" not in said
+        over = wire.closed or wire.ended or getattr(wire.protocol, "exchange", None) is not None
+        assert over or b"\r\nConnection: close\r\n" not in said
         got = [found[0] for found in re.finditer(rb"(?<=\r\nX-Id: )q\dn\d+z-\d+(?=\r\n)", said)]
         order = [mine.index(tag) for tag in got]  # ValueError: somebody else's
         assert all(first < second for first, second in pairwise(order)), (got, mine)
@@ -236,8 +259,21 @@ PLAYS: tuple[Callable[[Script], None], ...] = (
     Script.ask, Script.ask, Script.ask, Script.hear_all, Script.hear_all, Script.hear, Script.answer, Script.answer, Script.answer,
     Script.serve, Script.serve, Script.serve, Script.arrive, Script.arrive, Script.turn, Script.turn,
     Script.say, Script.babble, Script.leave, Script.go, Script.stall, Script.clog, Script.wait,
+    Script.intrude,
 )  # fmt: skip
-_ASK, _HEAR, _ANSWER, _SERVE, _ARRIVE, _TURN, _LEAVE, _GO, _STALL, _WAIT = 0, 3, 6, 9, 12, 14, 18, 19, 20, 22
+_ASK, _HEAR, _ANSWER, _SERVE, _ARRIVE, _TURN, _LEAVE, _GO, _STALL, _WAIT, _INTRUDE = (
+    0,
+    3,
+    6,
+    9,
+    12,
+    14,
+    18,
+    19,
+    20,
+    22,
+    23,
+)
 
 
 def check(data: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from storm.shapes import CLOSE, NEXT, RESET, SHAPES, shape_of
+from storm.shapes import CLOSE, NEXT, POISON, RESET, SHAPES, shape_of
 from storm.shapes import answer as shaped
 
 
@@ -17,7 +17,7 @@ def _steps(tag: bytes, method: bytes) -> list[bytes | str]:
     if number < _FIRST_EXTRA:
         return shaped(tag, method)
     steps = _EXTRA[number - _FIRST_EXTRA](tag)
-    if method == b"HEAD" and steps and isinstance(steps[0], bytes):
+    if method == b"HEAD" and steps and isinstance(steps[0], bytes) and steps[0][9:10] != b"1":
         return [steps[0][: steps[0].index(b"\r\n\r\n") + 4]]
     return steps
 
@@ -29,6 +29,7 @@ def is_early(tag: bytes) -> bool:
 
 
 _FIRST_EXTRA = 1000
+_SAME = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n"
 _EXTRA: tuple[Callable[[bytes], list[bytes | str]], ...] = (
     lambda tag: [
         b"HTTP/1.1 101 Switching Protocols\r\nX-Id: %b\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nfirst"
@@ -47,8 +48,17 @@ _EXTRA: tuple[Callable[[bytes], list[bytes | str]], ...] = (
         NEXT,
         b"0\r\n\r\n",
     ],
+    # The same head each time, which the relay reads once on a connection.
+    lambda tag: [_SAME + tag.ljust(20, b".")],
+    lambda tag: [_SAME + tag.ljust(20, b".") + POISON],
+    lambda tag: [_SAME + tag[:3], NEXT, tag.ljust(20, b".")[3:] + POISON],
+    lambda tag: [_SAME.replace(b"200 OK", b"404 Not Found") + tag.ljust(20, b".")],
+    lambda tag: [_SAME.replace(b"20\r", b"0\r")],
 )
 """Shapes for what takes more than an exchange's own bytes: tunnels, floods, silence, more than is held or buffered."""
+
+_ENDLESS = (3, 4, 6, 7)
+"""Which of them keep a caller waiting."""
 
 ROWS: list[int] = []
 """What a tag may end with: the first number of each shape."""
@@ -58,6 +68,11 @@ for _shape in SHAPES:
     ROWS.append(_at)
     _at += _shape.weight
 ROWS += range(_FIRST_EXTRA, _FIRST_EXTRA + len(_EXTRA))
+
+
+def is_endless(tag: bytes) -> bool:
+    """Whether the site keeps everybody waiting."""
+    return int(tag.rpartition(b"-")[2]) - _FIRST_EXTRA in _ENDLESS
 
 
 def segments(tag: bytes, method: bytes) -> list[bytes]:

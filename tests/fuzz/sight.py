@@ -35,6 +35,11 @@ class Sight:
         """The head of a request whose body is not whole yet."""
         return self._head
 
+    @property
+    def begun(self) -> bool:
+        """Whether some of a request has come that is not answered."""
+        return bool(self._raw) or self._h11.their_state is not h11.IDLE
+
     def see(self, data: bytes) -> Iterator[Seen]:
         """The requests that `data` completes. The next one is read after `answered`."""
         if self.odd or self.broken:
@@ -69,8 +74,8 @@ class Sight:
 
     def answered(self) -> Iterator[Seen]:
         """The request last seen has its answer: what is read next."""
-        states = (self._h11.their_state, self._h11.our_state)
-        if self.odd or self.broken or states != (h11.DONE, h11.SEND_RESPONSE):
+        whole = self._h11.their_state in (h11.DONE, h11.MIGHT_SWITCH_PROTOCOL)
+        if self.odd or self.broken or not whole or self._h11.our_state is not h11.SEND_RESPONSE:
             return
         self._h11.send(h11.Response(status_code=200, headers=[("Content-Length", "0")]))
         self._h11.send(h11.EndOfMessage())

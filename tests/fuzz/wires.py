@@ -90,6 +90,7 @@ class Wire(asyncio.Transport):
         self.coming: deque[bytes] = deque()
         self.stalled = False
         self.closed = False  # no more is read or written
+        self.ended = False  # the relay says no more
         self.lost = False
         self.aborted = False  # by the relay: the other end sees a reset
         self._kept = 0
@@ -113,7 +114,7 @@ class Wire(asyncio.Transport):
         self.write(b"".join(pieces))
 
     def write_eof(self) -> None:
-        pass
+        self.ended = True
 
     def can_write_eof(self) -> bool:
         return True
