@@ -45,7 +45,14 @@ def fault_site() -> Iterator[int]:
 def limited(upstream: int, folder: Path, *, env: dict[str, str] | None = None) -> Iterator[Saywhy]:
     """A proxy that was started under `ulimit -v` of 256 MB: the whole of its addresses, which is more than it uses."""
     shell = ["sh", "-c", f'ulimit -v {LIMIT >> 10}; exec "$0" "$@"', str(PROGRAM), "serve"]
-    flags = ["--upstream", f"http://127.0.0.1:{upstream}", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
+    flags = [
+        "--upstream",
+        f"http://127.0.0.1:{upstream}",
+        "--listen",
+        "127.0.0.1:0",
+        "--admin",
+        "127.0.0.1:0",
+    ]
     proxy = Saywhy([*shell, *flags], folder, {"SAYWHY_DEADLINES__DRAIN_SECONDS": "0", **(env or {})})
     try:
         proxy.wait_ready()
@@ -111,7 +118,9 @@ class Bystander(threading.Thread):
             number = 0
             while not self._over.wait(self._every):
                 number += 1
-                path, line = ("/good?bytes=200", "Accept: text/html") if number % 2 else ("/good?status=404", AGENT)
+                path, line = (
+                    ("/good?bytes=200", "Accept: text/html") if number % 2 else ("/good?status=404", AGENT)
+                )
                 start = time.perf_counter()
                 sock.sendall(f"GET {path} HTTP/1.1\r\nHost: t.example\r\n{line}\r\n\r\n".encode())
                 data = b""

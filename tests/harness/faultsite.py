@@ -48,7 +48,9 @@ class Visit:
     @property
     def body(self) -> bytes:
         """`size` bytes of a page."""
-        number = self.query.get("number", [""])[0].encode()  # no two pages are the same where each has its own
+        number = self.query.get("number", [""])[
+            0
+        ].encode()  # no two pages are the same where each has its own
         page = b"<html><head><title>Sorry " + number + b"</title></head><body>\n"
         return (page + _FILLER * (self.size // len(_FILLER) + 1))[: self.size]
 

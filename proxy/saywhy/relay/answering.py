@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
+from saywhy.core.failures import look_up
 from saywhy.core.model import Outcome, Request, Verdict
 from saywhy.relay.answers import adapted, composed, continued
 from saywhy.relay.decision import Decision
 from saywhy.relay.framing import Dechunk
 from saywhy.relay.hold import Hold
-from saywhy.relay.lines import CHUNKED
+from saywhy.relay.lines import CHUNKED, CLOSE
 
 if TYPE_CHECKING:
     from saywhy.relay.downstream import Downstream
+    from saywhy.relay.exchange import Exchange
     from saywhy.relay.head import RequestHead
+    from saywhy.relay.pool import Pool
     from saywhy.relay.reply import ResponseHead
     from saywhy.relay.upstream import Upstream
 
@@ -34,6 +38,7 @@ class Answering:
     deadline = 0.0
     upstream: Upstream | None = None
     sent_status = 0
+    _pool: Pool | None = None
     _pending: list[bytes] | None = None
     _upstream_name = ""
     _answered = _keep = False
@@ -61,6 +66,17 @@ class Answering:
             self._bytes_in += len(piece)
             self._pending = [piece]
         self._began = perf_counter()
+
+    def _consider(self, reply: ResponseHead, piece: bytes, done: bool) -> bool:
+        """Show both heads to the core; whether the answer is held."""
+        decision = Decision(self._relay, self._normalizer, self._request(), reply)
+        self._decision, self._hold, self._verdict = decision, decision.hold, decision.verdict
+        if decision.hold is None:
+            return False
+        self.deadline = min(self.deadline, decision.hold.until)
+        if piece or done or decision.hold.full:
+            self._held(piece, done)
+        return True
 
     def _held(self, piece: bytes, done: bool) -> None:
         hold = self._hold
@@ -158,6 +174,62 @@ class Answering:
     def _write(self, data: bytes) -> None:
         self._bytes_out += len(data)
         self._down.say(data)
+
+    def _answer_last_hop(self) -> None:
+        """Max-Forwards: 0 makes us the recipient (RFC 9110 7.6.2); of a proxy there is nothing more to say."""
+        self._keep = self._may_keep()
+        self.sent_status = 200
+        extra = continued(self._keep, self.head.old)
+        self._write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + extra + b"\r\n")
+        self._finish(self._keep)
+
+    def fail(self, token: str, wait: int | None = None) -> None:
+        """There is no answer to pass on: make one, or cut the caller off where one had begun. `wait` in seconds is known
+        better than by the token.
+        """
+        self._detach()
+        if self.sent_status:
+            self._drop_caller(token)
+            return
+        self._failure = look_up(token).token
+        verdict = self._verdict = self._normalizer.fail(self._request(), token, now=time.time(), wait=wait)
+        self._keep = self._may_keep()
+        self._answer(verdict, None)
+        self._finish(self._keep)
+
+    def _cut_short(self, token: str) -> None:
+        """The answer stops in the middle. Held: decide from what came. Else the caller must see that it is not whole."""
+        if self._hold is not None:
+            self._settle(False, partial(self._stop, token))
+        else:
+            self._stop(token)
+
+    def _stop(self, token: str) -> None:
+        if self._answered:
+            self._finish(self._keep)
+        else:
+            self._drop_caller(token)
+
+    def _end_with_the_connection(self) -> None:
+        self._finish(self._keep and self._answered)
+
+    def _drop_caller(self, token: str) -> None:
+        self._failure = token
+        self._detach()
+        self._down.drop(
+            hard=self._reply is not None and (self._reply.kind == CLOSE or self._dechunk is not None)
+        )
+        self._record()
+
+    def _detach(self) -> None:
+        upstream, self.upstream = self.upstream, None
+        if upstream is not None:
+            upstream.abort()
+        elif self._pool is not None:
+            self._pool.forget(cast("Exchange", self))
+        if self._decision is not None:
+            self._decision.drop()
+        self._thinking, self._afterwards = False, None
 
     def _finish(self, keep: bool) -> None:
         self._record()

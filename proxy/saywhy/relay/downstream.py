@@ -3,50 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from saywhy.relay.exchange import Exchange
 from saywhy.relay.facts import Facts, facts_of, read_again
 from saywhy.relay.forwarded import Peer
-from saywhy.relay.framing import request_framing
 from saywhy.relay.head import RequestHead, read_request
 from saywhy.relay.lines import CRLF, HEAD_END, BadHead
-from saywhy.relay.outbox import Outlet
+from saywhy.relay.parting import Parting
 from saywhy.relay.refusal import refusal
 
 if TYPE_CHECKING:
     from saywhy.relay.pinned import Pins
     from saywhy.relay.relay import Relay
 
-_LINGER_SECONDS: Final = 2.0
-"""How long a caller that is still sending may go on before it is cut off: an early answer must reach it first."""
 
-_HARD: Final = struct.pack("ii", 1, 0)
-
-
-class Downstream(Outlet, asyncio.Protocol):
+class Downstream(Parting, asyncio.Protocol):
     """One caller's connection. `exchange` is the one being answered; what is read ahead of it waits in `_ahead`."""
 
-    __slots__ = (
-        "_ahead", "_closing", "_facts", "_framing", "_pumping", "_searched", "deadline", "exchange", "fresh",
-        "peer", "pins", "relay", "slow",
-    )  # fmt: skip
+    __slots__ = ("_facts", "_pumping", "_searched", "fresh", "peer", "pins", "slow")
 
     def __init__(self, relay: Relay) -> None:
-        super().__init__(relay.outbox)
-        self.relay = relay
-        self.exchange: Exchange | None = None
+        super().__init__(relay)
         self._facts: Facts | None = None
-        self._framing = request_framing()
-        self._ahead = bytearray()
         self._searched = 0
-        self._closing = False
         self._pumping = False
         self.slow = False
         self.fresh = True  # has sent no request yet
-        self.deadline = 0.0
         self.pins: Pins | None = None
         self.peer: Peer = cast(Peer, None)
 
@@ -59,11 +42,6 @@ class Downstream(Outlet, asyncio.Protocol):
         self.transport.set_write_buffer_limits(high=self.relay.limits.stream_buffer_bytes)
         self.relay.joined(self)
         self.deadline = self.relay.sweep.now + self.relay.wait_keepalive
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is owed to the caller: no request has begun, not even unread ones."""
-        return self.exchange is None and bytes(self._ahead) in (b"", b"\r") and not self.unread
 
     def data_received(self, data: bytes) -> None:
         """A segment of the caller's."""
@@ -212,21 +190,6 @@ class Downstream(Outlet, asyncio.Protocol):
         elif self._paused:
             self.resume()
 
-    def drop(self, *, hard: bool) -> None:
-        """Cut the caller off in the middle of an answer; `hard`: by a reset, where a plain end would look complete."""
-        if self.exchange is not None:
-            self.exchange = None
-            self.relay.inflight -= 1
-        self._closing = True
-        self.flush()
-        if hard:
-            raw = self.transport.get_extra_info("socket")
-            if raw is not None and raw.family in (socket.AF_INET, socket.AF_INET6):
-                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _HARD)
-            self.transport.abort()
-        else:
-            self.transport.close()
-
     def hand_over(self) -> bytes:
         """This connection becomes a tunnel's; what the caller sent ahead is returned."""
         self.flush()
@@ -250,21 +213,6 @@ class Downstream(Outlet, asyncio.Protocol):
         self.relay.recorder.record(outcome)
         self._framing.done = False
         self._close()
-
-    def _close(self) -> None:
-        """Close once everything is sent. To a caller that is still sending, a plain close would be a reset that may
-        overtake the answer (RFC 9112 9.6): half-close, read on for a moment, then close.
-        """
-        self._closing = True
-        self.flush()
-        unread = bool(self._ahead) or not self._framing.done
-        self._ahead.clear()
-        if unread and self.transport.can_write_eof() and not self.transport.is_closing():
-            self.resume()
-            self.transport.write_eof()
-            self.deadline = self.relay.sweep.now + _LINGER_SECONDS
-        else:
-            self.transport.close()
 
     def check(self, now: float) -> None:
         """The sweep looks at this connection."""
@@ -312,17 +260,6 @@ class Downstream(Outlet, asyncio.Protocol):
         self.relay.left(self)
         if self.pins is not None:
             self.pins.close()
-
-    def close(self) -> None:
-        """Close an idle connection; one in the middle of a request or an answer goes on (and closes after it)."""
-        if self.is_idle:
-            self._closing = True
-            self.flush()
-            self.transport.close()
-
-    def abort(self) -> None:
-        """Close now."""
-        self.transport.abort()
 
 
 def _ends_barely(data: bytes | bytearray, since: int) -> bool:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from saywhy.core.failures import look_up
 from saywhy.relay.again import may_retry
 from saywhy.relay.answering import Answering
-from saywhy.relay.answers import continued
-from saywhy.relay.decision import Decision
 from saywhy.relay.lines import CHUNKED, CLOSE
 from saywhy.relay.outbox import SMALL_BYTES
 from saywhy.relay.pinned import Pins
 from saywhy.relay.tunnel import Tunnel
 
 if TYPE_CHECKING:
-    from saywhy.relay.pool import Pool
     from saywhy.relay.reply import ResponseHead
     from saywhy.relay.upstream import Upstream
 
@@ -37,7 +32,6 @@ class Exchange(Answering):
     """
 
     # Defaults stand on the class: one of these is made for each request, and most stay as they are.
-    _pool: Pool | None = None
     _onward = b""
     body_sent = on_kept = retried = False
     sent_at = 0.0
@@ -156,17 +150,6 @@ class Exchange(Answering):
                 self._down.say(data + piece if size else data)
         else:
             self._send_head(self._reply_head(reply), status, bytes(piece))
-
-    def _consider(self, reply: ResponseHead, piece: bytes, done: bool) -> bool:
-        """Show both heads to the core; whether the answer is held."""
-        decision = Decision(self._relay, self._normalizer, self._request(), reply)
-        self._decision, self._hold, self._verdict = decision, decision.hold, decision.verdict
-        if decision.hold is None:
-            return False
-        self.deadline = min(self.deadline, decision.hold.until)
-        if piece or done or decision.hold.full:
-            self._held(piece, done)
-        return True
 
     def piece(self, piece: bytes, done: bool) -> None:
         """A segment of the answer's body, framing included."""
@@ -313,61 +296,3 @@ class Exchange(Answering):
         else:
             self._detach()
             self._cut_short("connection_read_timeout")
-
-    # What leaves.
-
-    def _answer_last_hop(self) -> None:
-        """Max-Forwards: 0 makes us the recipient (RFC 9110 7.6.2); of a proxy there is nothing more to say."""
-        self._keep = self._may_keep()
-        self.sent_status = 200
-        extra = continued(self._keep, self.head.old)
-        self._write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + extra + b"\r\n")
-        self._finish(self._keep)
-
-    def fail(self, token: str, wait: int | None = None) -> None:
-        """There is no answer to pass on: make one, or cut the caller off where one had begun. `wait` in seconds is known
-        better than by the token.
-        """
-        self._detach()
-        if self.sent_status:
-            self._drop_caller(token)
-            return
-        self._failure = look_up(token).token
-        verdict = self._verdict = self._normalizer.fail(self._request(), token, now=time.time(), wait=wait)
-        self._keep = self._may_keep()
-        self._answer(verdict, None)
-        self._finish(self._keep)
-
-    def _cut_short(self, token: str) -> None:
-        """The answer stops in the middle. Held: decide from what came. Else the caller must see that it is not whole."""
-        if self._hold is not None:
-            self._settle(False, partial(self._stop, token))
-        else:
-            self._stop(token)
-
-    def _stop(self, token: str) -> None:
-        if self._answered:
-            self._finish(self._keep)
-        else:
-            self._drop_caller(token)
-
-    def _end_with_the_connection(self) -> None:
-        self._finish(self._keep and self._answered)
-
-    def _drop_caller(self, token: str) -> None:
-        self._failure = token
-        self._detach()
-        self._down.drop(
-            hard=self._reply is not None and (self._reply.kind == CLOSE or self._dechunk is not None)
-        )
-        self._record()
-
-    def _detach(self) -> None:
-        upstream, self.upstream = self.upstream, None
-        if upstream is not None:
-            upstream.abort()
-        elif self._pool is not None:
-            self._pool.forget(self)
-        if self._decision is not None:
-            self._decision.drop()
-        self._thinking, self._afterwards = False, None
