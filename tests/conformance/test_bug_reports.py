@@ -336,8 +336,9 @@ async def test_a_large_envelope_goes_out_with_the_status_of_the_error(size: int)
     """The relay's part: whatever the core makes of a page, however large, in one piece and under the status."""
 
     class Verbose(Normalizer):
-        def normalize(self, *args: Any, **kwargs: Any) -> Any:
-            verdict = super().normalize(*args, **kwargs)
+        def hurry(self, *args: Any, **kwargs: Any) -> Any:
+            verdict = super().hurry(*args, **kwargs)
+            assert verdict is not None
             return replace(verdict, body=b'{"error": {"code": "x", "message": "%b"}}' % (b"y" * size))
 
     core = Verbose(_rulebook(), Routes(), Scrubber())
