@@ -43,6 +43,7 @@ class Script:
         self.asked: dict[int, list[bytes]] = {}
         self.sights: dict[int, Sight] = {}
         self.owed: dict[int, Seen] = {}
+        self.endless: set[int] = set()  # wires in the middle of an answer, and for good
         self.count = 0
         self.babbled = False  # so answers may be missing
 
@@ -161,6 +162,8 @@ class Script:
             return
         tag = seen.target[1:]
         if _TAG.fullmatch(tag):
+            if is_endless(tag):
+                self.endless.add(id(wire))
             wire.coming.extend(segments(tag, seen.method))
         else:
             wire.coming.append(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -178,6 +181,8 @@ class Script:
         """An answer that nobody asked for, on a connection that owes none as far as the site can know."""
         wire = self.site()
         if wire is None or id(wire) in self.owed or wire.coming or self.sights[id(wire)].begun:
+            return
+        if id(wire) in self.endless:
             return
         wire.coming.append(POISON)
 
@@ -303,6 +308,9 @@ def seeds() -> Iterator[bytes]:
         yield (
             ask + calm + ask + bytes([_HEAR, 0, 17, 0, 5]) + b"HTTP/1" + bytes([_SERVE, 0, 0, _TURN]) + again
         )
+        yield ask + calm + ask + bytes([_HEAR, 0, _INTRUDE, 0, _SERVE, 0, 0, _TURN]) + again
+        yield ask + calm + ask + bytes([_HEAR, 0, _INTRUDE, 0, _TURN, _SERVE, 0, 0]) + again
+        yield ask + calm + bytes([_INTRUDE, 0]) + ask + again
         yield ask + ask + other + calm + bytes([_ARRIVE, 0]) + serve * 2 + calm[4:] * 3
         yield ask + other + third + bytes([_HEAR, 0, _ARRIVE, 0, _ARRIVE, 0]) + serve * 4
         yield ask + calm[:4] + bytes([_LEAVE, 0, number % 2]) + other + calm[4:] * 2
