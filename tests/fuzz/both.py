@@ -43,6 +43,7 @@ class Script:
         self.asked: dict[int, list[bytes]] = {}
         self.sights: dict[int, Sight] = {}
         self.owed: dict[int, Seen] = {}
+        self.served: set[int] = set()
         self.endless: set[int] = set()  # wires in the middle of an answer, and for good
         self.count = 0
         self.babbled = False  # so answers may be missing
@@ -161,6 +162,7 @@ class Script:
                 wire.coming.extend([*segments(tag, partial.method), b""])
             return
         tag = seen.target[1:]
+        self.served.add(id(wire))
         if _TAG.fullmatch(tag):
             if is_endless(tag):
                 self.endless.add(id(wire))
@@ -178,11 +180,13 @@ class Script:
             wire.coming.append(piece)
 
     def intrude(self) -> None:
-        """An answer that nobody asked for, on a connection that owes none as far as the site can know."""
+        """An answer that nobody asked for, on a connection that owes none as far as the site can know. On a new one it is
+        a site that refuses to serve, and its answer is for whoever comes first.
+        """
         wire = self.site()
         if wire is None or id(wire) in self.owed or wire.coming or self.sights[id(wire)].begun:
             return
-        if id(wire) in self.endless:
+        if id(wire) not in self.served or id(wire) in self.endless:
             return
         wire.coming.append(POISON)
 
