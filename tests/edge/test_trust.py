@@ -10,8 +10,8 @@ import pytest
 from certificates import Pair, authority, issued
 
 from saywhy.edge.assemble import digest
-from saywhy.edge.settings import SettingsError, Upstream, load
-from saywhy.edge.trust import TrustError, client_context, require_usable
+from saywhy.edge.settings import Settings, SettingsError, Upstream, load
+from saywhy.edge.trust import TrustError, client_context, falling_back, keep, require_usable
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +131,25 @@ def test_a_site_that_is_not_verified_is_a_doubt_with_its_name() -> None:
     )
     environ["SAYWHY_UPSTREAMS__SHOP__URL"] = "http://a"
     assert not load(environ=environ).doubts
+
+
+def test_what_was_kept_serves_while_files_are_broken_where_that_is_asked_for(tmp_path: Path) -> None:
+    ca = authority(tmp_path)
+    settings = Settings.model_validate(
+        {"upstreams": {"shop": {"url": "https://shop.example", "ca_file": str(ca.certificate)}}}
+    )
+    (shop,) = settings.upstreams.values()
+    keep(settings)
+    ca.certificate.write_text("half a certif")
+    with pytest.raises(TrustError):
+        client_context(shop)
+    with falling_back():
+        kept = client_context(shop)
+        assert kept is not None
+        assert len(kept.get_ca_certs()) == 1
+    keep(settings)  # what cannot be read takes nothing away
+    with falling_back():
+        assert client_context(shop) is kept
+    keep(Settings())
+    with falling_back(), pytest.raises(TrustError):
+        client_context(shop)

@@ -58,3 +58,10 @@ def issued(folder: Path, ca: Pair, name: str, *names: str, days: int = 2, passwo
         "-in", request, "-CA", ca.certificate, "-CAkey", ca.key, "-extfile", extensions, "-out", made.certificate,
     )  # fmt: skip
     return made
+
+
+def trusting(ca: Path) -> ssl.SSLContext:
+    """A caller's context that knows `ca` alone."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(ca)
+    return context

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from certificates import authority, issued, trusting
 from stage.callers import CURL, request
-from stage.certificates import openssl, pair, trusting
 from stage.load import Load
 from stage.scripted import ScriptedSite, page
 from stage.serving import Saywhy, run, serving, wait_until
@@ -33,13 +33,13 @@ def bakery() -> Iterator[ScriptedSite]:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with pairs a and b, a's key with the password sesame, both in one file, and things that are none."""
+    """A folder with two CAs, pairs a and b of one and friend of the other, a key with a password, and things that are none."""
     folder = tmp_path_factory.mktemp("tls")
+    ca, other = authority(folder), authority(folder, "other")
     for name in ("a", "b"):
-        pair(folder, name)
-    openssl(
-        "ec", "-in", folder / "a.key", "-aes256", "-passout", "pass:sesame", "-out", folder / "locked.key"
-    )
+        issued(folder, ca, name, "DNS:localhost")
+    issued(folder, ca, "locked", "DNS:localhost", password="sesame")  # a test's
+    issued(folder, other, "friend")
     (folder / "sesame").write_text("sesame\n")
     (folder / "wrong").write_text("open-up\n")
     (folder / "both.pem").write_text((folder / "a.pem").read_text() + (folder / "a.key").read_text())
@@ -55,13 +55,13 @@ def settings(files: Path, text: str) -> Loaded:
 
 
 @pytest.mark.parametrize(
-    "words", ["a.pem a.key", "both.pem", "a.pem locked.key sesame", "a.pem a.key - b.pem"]
+    "words", ["a.pem a.key", "both.pem", "locked.pem locked.key sesame", "a.pem a.key - other.pem"]
 )
 def test_files_that_belong_together(files: Path, words: str) -> None:
     context = callers_tls(settings(files, words))
     assert context is not None
     assert context.minimum_version == ssl.TLSVersion.TLSv1_2
-    assert (context.verify_mode == ssl.CERT_REQUIRED) == words.endswith("b.pem")
+    assert (context.verify_mode == ssl.CERT_REQUIRED) == words.endswith("other.pem")
 
 
 MISTAKES = [
@@ -72,9 +72,9 @@ MISTAKES = [
     ("garbage a.key", "tls.certificate_file {}/garbage holds no certificate in PEM form"),
     ("a.key a.pem", "tls.certificate_file {}/a.key holds no certificate in PEM form"),
     ("a.pem garbage", "tls.key_file {}/garbage holds no private key in PEM form"),
-    ("a.pem locked.key", "tls.key_file {}/locked.key is encrypted; set tls.key_password_file"),
-    ("a.pem locked.key wrong", "tls.key_password_file does not open {}/locked.key"),
-    ("a.pem locked.key gone", "tls.key_password_file {}/gone cannot be read"),
+    ("locked.pem locked.key", "tls.key_file {}/locked.key is encrypted; set tls.key_password_file"),
+    ("locked.pem locked.key wrong", "tls.key_password_file does not open {}/locked.key"),
+    ("locked.pem locked.key gone", "tls.key_password_file {}/gone cannot be read"),
     ("a.pem a.key - garbage", "tls.client_ca_file {}/garbage holds no certificate in PEM form"),
     (". a.key", "tls.certificate_file {} is a folder, not a file"),
 ]
@@ -129,7 +129,7 @@ def test_a_renewed_certificate(tmp_path: Path, bakery: ScriptedSite, files: Path
         "SAYWHY_TLS__KEY_FILE": str(private), "SAYWHY_DEADLINES__REQUEST_HEAD_SECONDS": "1",
         "SAYWHY_DEADLINES__DRAIN_SECONDS": "0.3",
     }  # fmt: skip
-    either = trusting(files / "a.pem", files / "b.pem")
+    either = trusting(files / "ca.pem")
     either.set_alpn_protocols(["h2", "http/1.1"])
     with serving(bakery.port, tmp_path, env=env, arguments=["--workers", str(workers)]) as proxy:
         port = tls_port(proxy)
@@ -195,13 +195,13 @@ def _all_of(sock: socket.socket) -> bytes:
 def test_only_callers_with_a_certificate(tmp_path: Path, bakery: ScriptedSite, files: Path) -> None:
     env = {
         "SAYWHY_TLS__LISTEN": "127.0.0.1:0", "SAYWHY_TLS__CERTIFICATE_FILE": str(files / "both.pem"),
-        "SAYWHY_TLS__CLIENT_CA_FILE": str(files / "b.pem"), "SAYWHY_TLS__MINIMUM_VERSION": "1.3",
+        "SAYWHY_TLS__CLIENT_CA_FILE": str(files / "other.pem"), "SAYWHY_TLS__MINIMUM_VERSION": "1.3",
     }  # fmt: skip
     with serving(bakery.port, tmp_path, env=env) as proxy:
         port = tls_port(proxy)
-        stranger, known, old = (trusting(files / "a.pem") for _ in range(3))
+        stranger, known, old = (trusting(files / "ca.pem") for _ in range(3))
         for one in (known, old):
-            one.load_cert_chain(files / "b.pem", files / "b.key")
+            one.load_cert_chain(files / "friend.pem", files / "friend.key")
         old.maximum_version = ssl.TLSVersion.TLSv1_2
         with greeted_by(port, known)[0] as sock:
             sock.sendall(request(port, "/bread", CURL))

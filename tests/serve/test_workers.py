@@ -57,7 +57,7 @@ def workers(proxy: Saywhy) -> list[int]:
     return [int(one) for one in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
 
 
-def codes(proxy: Saywhy, times: int = 20) -> set[str]:
+def codes(proxy: Saywhy, times: int = 10) -> set[str]:
     """What agents are told about the bread, on so many connections: the kernel deals them out among the workers."""
     answers = [ask(proxy.port, request(proxy.port, "/bread", PROBLEM)) for _ in range(times)]
     return {json.loads(answer.content)["error"]["code"] for answer in answers}

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from certificates import authority, issued, trusting
 from stage.callers import CURL, agent, request
-from stage.certificates import pair, trusting
 from stage.load import Load
 from stage.scripted import ScriptedSite, page
 from stage.serving import serving, wait_until
@@ -64,10 +64,11 @@ def test_twenty_ends_leave_nobody_without_an_answer(
 
 
 def test_ends_under_tls(tmp_path: Path, bakery: ScriptedSite) -> None:
-    public, private = pair(tmp_path, "bakery")
+    ca = authority(tmp_path)
+    ours = issued(tmp_path, ca, "bakery", "DNS:localhost")
     env = {
-        **DRAIN, "SAYWHY_TLS__LISTEN": "127.0.0.1:0", "SAYWHY_TLS__CERTIFICATE_FILE": str(public),
-        "SAYWHY_TLS__KEY_FILE": str(private),
+        **DRAIN, "SAYWHY_TLS__LISTEN": "127.0.0.1:0", "SAYWHY_TLS__CERTIFICATE_FILE": str(ours.certificate),
+        "SAYWHY_TLS__KEY_FILE": str(ours.key),
     }  # fmt: skip
     answered = 0
     for number in range(TLS_ENDS):
@@ -76,7 +77,9 @@ def test_ends_under_tls(tmp_path: Path, bakery: ScriptedSite) -> None:
         with serving(bakery.port, folder, env=env, arguments=["--workers", "2"]) as proxy:
             port = next(int(url.rpartition(":")[2]) for event in proxy.log() for url in event.get("listen", ())
                         if url.startswith("https:"))  # fmt: skip
-            with Load(port, request(port, "/bread", CURL), callers=CALLERS, tls=trusting(public)) as load:
+            with Load(
+                port, request(port, "/bread", CURL), callers=CALLERS, tls=trusting(ca.certificate)
+            ) as load:
                 assert wait_until(lambda load=load: load.counts["answered"] > 100)  # type: ignore[misc]
                 proxy.signal(signal.SIGTERM)
                 assert proxy.process.wait(40) == 0

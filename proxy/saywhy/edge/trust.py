@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -31,6 +32,43 @@ def client_context(upstream: Upstream) -> ssl.SSLContext | None:
     """The context for `upstream`, None where it is not spoken to by TLS. Raises TrustError."""
     if not upstream.encrypted:
         return None
+    try:
+        return _context(upstream)
+    except TrustError:
+        if _falling_back and upstream in _kept:
+            return _kept[upstream]
+        raise
+
+
+_kept: dict[Upstream, ssl.SSLContext] = {}
+_falling_back = False
+
+
+def keep(settings: Settings) -> None:
+    """Keep the contexts of a set that is put in force, for processes that are forked from this one later: the files
+    may be broken by then, and the set stays in force all the same.
+    """
+    for upstream in settings.upstreams.values():
+        with suppress(TrustError):
+            context = client_context(upstream)
+            if context is not None:
+                _kept[upstream] = context
+    for upstream in set(_kept) - set(settings.upstreams.values()):
+        del _kept[upstream]
+
+
+@contextmanager
+def falling_back() -> Iterator[None]:
+    """While it lasts, what was kept serves where files cannot be used."""
+    global _falling_back
+    _falling_back = True
+    try:
+        yield
+    finally:
+        _falling_back = False
+
+
+def _context(upstream: Upstream) -> ssl.SSLContext:
     if upstream.ca_file is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         _trust(context, upstream.ca_file)

@@ -11,6 +11,7 @@ from typing import Any
 
 from saywhy.edge.merging import Totals
 from saywhy.edge.settings import Loaded
+from saywhy.edge.trust import keep
 from saywhy.edge.turns import share
 from saywhy.serve.listening import Listeners
 from saywhy.serve.reload import Build
@@ -27,7 +28,7 @@ GIVE_UP_DEATHS = 10
 _READY_SECONDS = 10.0
 _BUILD_SECONDS = 60.0
 _SWITCH_SECONDS = 10.0
-_LATE_SECONDS = 5.0
+_LATE_SECONDS = 3.0
 """For what a worker does besides waiting for exchanges: sockets, handshakes, its log."""
 
 
@@ -46,6 +47,7 @@ class Crew:
         busy: asyncio.Lock,
     ) -> None:
         self.build = build
+        keep(build.loaded.settings)
         self.crashes = 0
         self.spent_seconds = 0.0
         self.given_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -187,6 +189,7 @@ class Crew:
     async def put_in_force(self, build: Build) -> None:
         """See reload.Target. A worker that does not follow is replaced: it would go on with the old set."""
         self.build = build
+        keep(build.loaded.settings)
         slots = [slot for slot in self._slots if slot.process]
         answers = await asyncio.gather(
             *(slot.ask("switch", "switched", _SWITCH_SECONDS, number=self._number) for slot in slots)

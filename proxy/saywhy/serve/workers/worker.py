@@ -16,7 +16,7 @@ from saywhy.edge.merging import to_json
 from saywhy.edge.meter import Snapshot
 from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Loaded, SettingsError
-from saywhy.edge.trust import TrustError
+from saywhy.edge.trust import falling_back
 from saywhy.serve.reload import CHANGED, Build, make_build
 from saywhy.serve.server import Server
 from saywhy.serve.workers.channel import Channel, Message, open_channel
@@ -35,12 +35,7 @@ def work(build: Build, load: Callable[[], Loaded], share: Share, sock: socket.so
     async def live() -> None:
         events = open_events(style, log.level)
         with overheard(events):
-            channel = await open_channel(sock)
-            try:
-                await Worker(build, load, channel).live(share)
-            except TrustError as vanished:  # a file of a site's, since it was tried
-                events.error("a worker cannot serve", why=f"upstreams: {vanished.key} {vanished}")
-                sys.exit(1)
+            await Worker(build, load, await open_channel(sock)).live(share)
 
     with queued_stderr(json_gap if style == "json" else text_gap):
         # What the parent made is shared with it, page by page, for as long as nobody writes there: the collector would.
@@ -54,7 +49,8 @@ class Worker:
     """The server, and the parent's end of the line."""
 
     def __init__(self, build: Build, load: Callable[[], Loaded], channel: Channel) -> None:
-        self._server = Server(build)
+        with falling_back():
+            self._server = Server(build)
         self._load = load
         self._channel = channel
         self._built: dict[int, Build] = {}
