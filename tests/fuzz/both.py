@@ -59,6 +59,8 @@ class Script:
             code = self.byte()
             PLAYS[code % len(PLAYS)](self)
         self.finish()
+        self.stage.wait(3.0)  # so long is the rest of an answer read that nobody wants
+        self.finish()
         self.nobody_waits()
         for wire in self.stage.callers:
             self.judge(wire)
