@@ -10,9 +10,21 @@ import socket
 from typing import Any
 
 import pytest
-from loopback import CLOSE, OK, RESET, Answer, Running, Site, Step, both_loops, get, relaying, serving
+from loopback import (
+    CLOSE,
+    OK,
+    RESET,
+    Answer,
+    Running,
+    Site,
+    Step,
+    both_loops,
+    get,
+    listening,
+    relaying,
+    serving,
+)
 
-from saywhy.relay import health
 from saywhy.relay.health import FIRST_SECONDS, WINDOW_SECONDS, Breaker
 
 
@@ -94,10 +106,7 @@ REFUSED, AWAY = (502, b"connection_refused"), (503, b"destination_unavailable")
 
 
 @both_loops
-async def test_a_site_goes_and_comes_back(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(health, "FIRST_SECONDS", 0.3)
+async def test_a_site_goes_and_comes_back(caplog: pytest.LogCaptureFixture) -> None:
     with _closed_port() as closed, caplog.at_level(logging.WARNING, "saywhy.relay"):
         port = closed.getsockname()[1]
         site = {"url": f"http://127.0.0.1:{port}", "breaker_failures": 3}
@@ -109,16 +118,15 @@ async def test_a_site_goes_and_comes_back(
             assert [outcome.failure for outcome in running.outcomes][3:] == ["destination_unavailable"] * 3
             closed.close()
             back = Site(lambda got: OK)
-            listener = await asyncio.start_server(back.serve, "127.0.0.1", port)
-            # Nobody asks any more, and still the site is found: who asked in vain is told when to come again.
-            for _ in range(300):
-                if running.relay.pool_health() == {"default": (True, 1)}:
-                    break
-                await asyncio.sleep(0.01)
-            assert (back.connections, back.got) == (1, [])
-            assert (await running.ask(get())).status == 200
-            assert back.connections == 1  # the trial is the connection that serves
-            listener.close()
+            async with listening(back.serve, port=port):
+                # Nobody asks any more, and still the site is found: who asked in vain is told when to come again.
+                for _ in range(300):
+                    if running.relay.pool_health() == {"default": (True, 1)}:
+                        break
+                    await asyncio.sleep(0.01)
+                assert (back.connections, back.got) == (1, [])
+                assert (await running.ask(get())).status == 200
+                assert back.connections == 1  # the trial is the connection that serves
     said = [record.getMessage() for record in caplog.records]
     assert [one.split(")")[1].split()[:2] for one in said] == [["is", "away:"], ["is", "back"]]
     assert "3 connections in a row failed, the last with connection_refused" in said[0]
