@@ -42,17 +42,23 @@ def fault_site() -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def limited(upstream: int, folder: Path, *, env: dict[str, str] | None = None) -> Iterator[Saywhy]:
-    """A proxy that was started under `ulimit -v` of 256 MB: the whole of its addresses, which is more than it uses."""
+def limited(
+    upstream: int, folder: Path, *, calm: int = 0, env: dict[str, str] | None = None
+) -> Iterator[Saywhy]:
+    """A proxy that was started under `ulimit -v` of 256 MB: the whole of its addresses, which is more than it uses.
+    `calm` is the port of a second site, for what a bystander asks.
+    """
     shell = ["sh", "-c", f'ulimit -v {LIMIT >> 10}; exec "$0" "$@"', str(PROGRAM), "serve"]
-    flags = [
-        "--upstream",
-        f"http://127.0.0.1:{upstream}",
-        "--listen",
-        "127.0.0.1:0",
-        "--admin",
-        "127.0.0.1:0",
-    ]
+    flags = ["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
+    if calm:
+        settings = folder / "saywhy.yaml"
+        settings.write_text(
+            f"upstreams: {{calm: 'http://127.0.0.1:{calm}', default: 'http://127.0.0.1:{upstream}'}}\n"
+            "routes: [{path: '/good*', upstream: calm}, {upstream: default}]\n"
+        )
+        flags += ["--config", str(settings)]
+    else:
+        flags += ["--upstream", f"http://127.0.0.1:{upstream}"]
     proxy = Saywhy([*shell, *flags], folder, {"SAYWHY_DEADLINES__DRAIN_SECONDS": "0", **(env or {})})
     try:
         proxy.wait_ready()
@@ -76,10 +82,9 @@ async def ask_all(
                 asked = [f"GET {target} HTTP/1.1", "Host: t.example", *lines, "Connection: close", "", ""]
                 writer.write("\r\n".join(asked).encode())
                 head = await reader.readuntil(b"\r\n\r\n")
-                while most > 0 and (piece := await reader.read(65536)):
-                    most_left = most - len(piece)
-                    if most_left <= 0:
-                        break
+                left = most
+                while left > 0 and (piece := await reader.read(65536)):
+                    left -= len(piece)
                 return int(head[9:12])
         except (TimeoutError, OSError, asyncio.IncompleteReadError):
             return 0

@@ -139,10 +139,11 @@ async def hang_in_chunks(visit: Visit) -> None:
 
 @_fault
 async def drip_head(visit: Visit) -> None:
-    for byte in visit.sized(visit.size):
+    head = visit.sized(visit.size)
+    for byte in head[:40]:
         await visit.say(bytes([byte]))
         await visit.wait()
-    await visit.say(visit.body)
+    await visit.say(head[40:] + visit.body)
 
 
 @_fault

@@ -14,7 +14,7 @@ from saywhy.core.policy import Policy, Routes
 from saywhy.relay.hold import Budget, Hold
 
 WHOLE, TORN, ENDLESS = "whole", "torn", "endless"
-DEADLINES = {"first_byte_seconds": 0.6, "idle_seconds": 0.6, "hold_seconds": 0.4, "request_head_seconds": 0.4}
+DEADLINES = {"first_byte_seconds": 1.6, "idle_seconds": 0.8, "hold_seconds": 0.4, "request_head_seconds": 0.4}
 AGENT = "Accept: application/json"
 ALL_OF_IT, SOME_OF_IT = True, False
 
@@ -60,13 +60,13 @@ SEEN: dict[str, tuple[str | int, bool | int]] = {
     "never-read-upload": (504, 504),
     "bomb-gzip": (WHOLE, ALL_OF_IT),
     "bomb-gzip-of-gzip": (WHOLE, ALL_OF_IT),
-    "bomb-empty-members": (WHOLE, SOME_OF_IT),
+    "bomb-empty-members": (ENDLESS, SOME_OF_IT),
     "bomb-brotli": (WHOLE, ALL_OF_IT),
     "bomb-zstd": (WHOLE, ALL_OF_IT),
 }
 QUERY = {"drip-head": "seconds=0", "drip-body": "seconds=0.2&bytes=5", "segments-of-one-byte": "bytes=500"}
 FLOODS = {name for name in SEEN if name.startswith(("endless", "interim", "bomb"))}
-MOST = 3 << 20
+MOST = 1 << 20
 
 
 def test_every_fault_has_its_row() -> None:
@@ -145,9 +145,12 @@ async def test_what_is_seen_of_every_fault() -> None:
 
         bystander = asyncio.create_task(stand_by())
         wrong = {}
-        for group in (SEEN.keys() - FLOODS, FLOODS):  # what waits is timed, and floods make everybody wait
-            seen = await asyncio.gather(*(_see(running, name) for name in group))
-            asked = await asyncio.gather(*(_ask(running, name) for name in group))
+        # What waits is timed, and floods make everybody wait: those one by one.
+        for group in (sorted(SEEN.keys() - FLOODS), *([flood] for flood in sorted(FLOODS))):
+            seen, asked = await asyncio.gather(
+                asyncio.gather(*(_see(running, name) for name in group)),
+                asyncio.gather(*(_ask(running, name) for name in group)),
+            )
             got = zip(group, zip(seen, asked, strict=True), strict=True)
             wrong |= {name: one for name, one in got if one != SEEN[name]}
         stop = True

@@ -55,6 +55,7 @@ _REFUSALS = {
     "version_unknown": Failure("http_request_error", 505, "invalid_input", "invalid_param", "none_expected", 0, "The proxy speaks HTTP/1.1 and HTTP/1.0."),
     "head_too_large": Failure("http_request_error", 431, "invalid_input", "invalid_param", "none_expected", 0, "The header section of the request was too large."),
     "target_too_long": Failure("http_request_error", 414, "invalid_input", "invalid_param", "none_expected", 0, "The request target was too long."),
+    "too_many_waiting": Failure("proxy_internal_response", 503, "temporarily_unavailable", "queue_saturated", "none_expected", 5, "The proxy has as many requests waiting as it may; this one was not read."),
     "request_timeout": Failure("http_request_error", 408, "temporarily_unavailable", "timeout", "none_expected", 0, "The request did not arrive in time."),
 }  # fmt: skip
 """Requests that are refused with a status of their own: RFC 9209 has one word for all of them, so these rows have names

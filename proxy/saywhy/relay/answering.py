@@ -13,7 +13,7 @@ from saywhy.core.model import Outcome, Request, Verdict
 from saywhy.relay.answers import adapted, composed, continued
 from saywhy.relay.decision import Decision
 from saywhy.relay.framing import Dechunk
-from saywhy.relay.hold import Hold
+from saywhy.relay.hold import Hold, Share
 from saywhy.relay.lines import CHUNKED, CLOSE
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Answering:
     sent_status = 0
     _pool: Pool | None = None
     _pending: list[bytes] | None = None
+    _share: Share | None = None
     _upstream_name = ""
     _answered = _keep = False
     _reply: ResponseHead | None = None
@@ -227,6 +228,8 @@ class Answering:
             upstream.abort()
         elif self._pool is not None:
             self._pool.forget(cast("Exchange", self))
+        if self._share is not None:
+            self._share.set(0)
         if self._decision is not None:
             self._decision.drop()
         self._thinking, self._afterwards = False, None

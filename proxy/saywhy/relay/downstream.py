@@ -76,8 +76,18 @@ class Downstream(Parting, asyncio.Protocol):
     def _read_ahead(self, data: bytes) -> None:
         """Pipelined requests (RFC 9112 9.3.2) wait, a bounded number of them: then the caller does."""
         self._ahead += data
-        if self._is_far_ahead():
+        if not self._share.set(len(self._ahead)):
+            self._forget_ahead()
+        elif self._is_far_ahead():
             self.pause()
+
+    def _forget_ahead(self) -> None:
+        """All callers together sent too much ahead. Whoever pipelines must be ready to ask again on another connection
+        (RFC 9112 9.3.2): this one closes after the answer that is under way.
+        """
+        self._take_ahead()
+        self._closing = True
+        self.pause()
 
     def _is_far_ahead(self) -> bool:
         limits = self.relay.limits
@@ -101,10 +111,10 @@ class Downstream(Parting, asyncio.Protocol):
                 self._refuse_unread("head_too_large")
             elif _ends_barely(self._ahead, since):
                 self._refuse_unread("http_request_error")
+            elif not self._share.set(len(self._ahead)):
+                self._refuse_unread("too_many_waiting")
             return
-        whole = bytes(self._ahead)
-        self._ahead.clear()
-        self._pump(whole)
+        self._pump(self._take_ahead())
 
     def _pump(self, data: bytes) -> None:
         """Take requests off `data` until one is in flight; what is left waits."""
@@ -114,7 +124,7 @@ class Downstream(Parting, asyncio.Protocol):
         self._pumping = True
         at = 0
         size = len(data)
-        while at < size and self.exchange is None and not self._closing:
+        while at < size and self.exchange is None and not self._closing and not self.slow:
             end = data.find(HEAD_END, at)
             if data[at] in b"\r\n":
                 # RFC 9112 2.2: empty lines before a request line are skipped. A bare LF or CR is no line end here.
@@ -132,6 +142,8 @@ class Downstream(Parting, asyncio.Protocol):
             at = self._request(data, at, end + 4)
         if at < size and not self._closing:
             self._ahead[:0] = data[at:]
+            if not self._share.set(len(self._ahead)):
+                self._forget_ahead()
         self._pumping = False
 
     def _partial(self, data: bytes, whole: bool) -> None:
@@ -144,6 +156,8 @@ class Downstream(Parting, asyncio.Protocol):
                 self.deadline = self.relay.sweep.now + self.relay.wait_head
             self._ahead += data
             self._searched = len(self._ahead)
+            if not self._share.set(len(self._ahead)):
+                self._refuse_unread("too_many_waiting")
 
     def _request(self, data: bytes, start: int, end: int) -> int:
         """One request out of `data`; the offset where its part of `data` ends."""
@@ -179,9 +193,15 @@ class Downstream(Parting, asyncio.Protocol):
             self._close()
             return
         self.deadline = relay.sweep.now + relay.wait_keepalive
+        if self.slow:  # the next request waits until this answer is taken: nothing else bounds what piles up
+            self.pause()
+        else:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """With the next request, where one has come."""
         if self._ahead and not self._pumping:
-            data = bytes(self._ahead)
-            self._ahead.clear()
+            data = self._take_ahead()
             waited = self._paused
             self.resume()
             self._pump(data)
@@ -196,13 +216,13 @@ class Downstream(Parting, asyncio.Protocol):
         self.exchange = None
         self.relay.inflight -= 1
         self._leave()
-        first = bytes(self._ahead)
-        self._ahead.clear()
+        self.relay.slow.discard(self)
+        first = self._take_ahead()
         self.resume()
         return first
 
     def _refuse_unread(self, token: str) -> None:
-        self._ahead.clear()
+        self._take_ahead()
         self._refuse(b"", token)
 
     def _refuse(self, raw: bytes, token: str) -> None:
@@ -233,12 +253,18 @@ class Downstream(Parting, asyncio.Protocol):
         self.slow = True
         if self.exchange is not None:
             self.exchange.caller_is_slow()
+        else:
+            self.pause()
+        self.relay.slow.add(self)
 
     def resume_writing(self) -> None:
         """The caller keeps up again."""
         self.slow = False
+        self.relay.slow.discard(self)
         if self.exchange is not None:
             self.exchange.caller_keeps_up()
+        elif not self._closing:
+            self._go_on()
 
     def eof_received(self) -> None:
         """The caller has closed its side, which here means that it left (as it does to nginx): the transport closes."""
@@ -251,6 +277,9 @@ class Downstream(Parting, asyncio.Protocol):
         """Gone: so is the reason for whatever was under way."""
         self._leave()
         self._closing = True
+        self._take_ahead()
+        if self.slow:
+            self.relay.slow.discard(self)
         exchange, self.exchange = self.exchange, None
         if exchange is not None:
             self.relay.inflight -= 1

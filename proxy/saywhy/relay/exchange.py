@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from saywhy.relay.again import may_retry
 from saywhy.relay.answering import Answering
+from saywhy.relay.hold import Share
 from saywhy.relay.lines import CHUNKED, CLOSE
 from saywhy.relay.outbox import SMALL_BYTES
 from saywhy.relay.pinned import Pins
@@ -67,11 +68,22 @@ class Exchange(Answering):
             pool.take(self)
         else:
             down.pins.take(pool, self)
+        if self.upstream is None and not self.sent_status:
+            self._wait()
+
+    def _wait(self) -> None:
+        """There is no connection yet: what there is of the request is kept, and counted."""
+        if self._share is None:
+            self._share = Share(self._relay.waiting)
+        if not self._share.set(len(self._onward) + sum(map(len, self._pending or ()))):
+            self.fail("connection_limit_reached")
 
     def attach(self, upstream: Upstream) -> None:
         """`upstream` serves this exchange: send what there is of the request."""
         self.upstream = upstream
         upstream.exchange = self
+        if self._share is not None:
+            self._share.set(0)
         self.on_kept = upstream.reused
         if self._down.pins is not None and self._pool is not None:
             self._down.pins.bind(self._pool, upstream)
@@ -84,6 +96,8 @@ class Exchange(Answering):
         relay = self._relay
         self.deadline = relay.sweep.now + (relay.wait_first_byte if self.request_done else relay.wait_idle)
         upstream.ask(self._onward)
+        if self.body_sent and self.upstream is upstream and not upstream.unsent:
+            self._onward = b""  # sent, and never sent again: no reason to keep a quarter of a megabyte
 
     def not_sent(self) -> None:
         """The kept connection was found unfit before a byte was sent: whatever the method is, try the next."""
@@ -100,6 +114,7 @@ class Exchange(Answering):
             self._pending = [*(self._pending or ()), piece]
             if sum(map(len, self._pending)) > self._relay.limits.stream_buffer_bytes:
                 self._down.pause()
+            self._wait()
             return
         self.body_sent = True
         if done:
@@ -109,6 +124,7 @@ class Exchange(Answering):
             self._onward += piece
             self.upstream.ask(self._onward)
         else:
+            self._onward = b""
             self.upstream.transport.write(piece)
 
     # The answer's way.

@@ -10,8 +10,12 @@ _FRAMING_SLACK: Final = 16384
 """How much more than the content its chunk sizes and extensions may take before the hold counts as full."""
 
 
+_FREE_BYTES: Final = 4096
+"""So much anybody may keep uncounted, a request as browsers send it: whoever fills the budget shuts out nobody else."""
+
+
 class Budget:
-    """All bytes held by one process at one time."""
+    """All bytes of one kind that one process keeps at one time."""
 
     __slots__ = ("_most", "held")
 
@@ -22,6 +26,24 @@ class Budget:
     def allows(self, size: int) -> bool:
         """Whether `size` more bytes may be held."""
         return self.held + size <= self._most
+
+
+class Share:
+    """What one connection or exchange keeps of a budget."""
+
+    __slots__ = ("_budget", "_size")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._size = 0
+
+    def set(self, size: int) -> bool:
+        """It is `size` bytes now; whether the budget allows that. 0 gives all of it back."""
+        counted = max(0, size - _FREE_BYTES)
+        budget = self._budget
+        budget.held += counted - self._size
+        self._size = counted
+        return not counted or budget.allows(0)
 
 
 class Hold:

@@ -7,6 +7,7 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from saywhy.relay.framing import request_framing
+from saywhy.relay.hold import Share
 from saywhy.relay.outbox import Outlet
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Parting(Outlet):
     in `_ahead`.
     """
 
-    __slots__ = ("_ahead", "_closing", "_framing", "deadline", "exchange", "relay")
+    __slots__ = ("_ahead", "_closing", "_framing", "_share", "deadline", "exchange", "relay")
 
     def __init__(self, relay: Relay) -> None:
         super().__init__(relay.outbox)
@@ -32,6 +33,7 @@ class Parting(Outlet):
         self.exchange: Exchange | None = None
         self._framing = request_framing()
         self._ahead = bytearray()
+        self._share = Share(relay.waiting)
         self._closing = False
         self.deadline = 0.0
 
@@ -39,6 +41,12 @@ class Parting(Outlet):
     def is_idle(self) -> bool:
         """Whether nothing is owed to the caller: no request has begun, not even unread ones."""
         return self.exchange is None and bytes(self._ahead) in (b"", b"\r") and not self.unread
+
+    def _take_ahead(self) -> bytes:
+        data = bytes(self._ahead)
+        self._ahead.clear()
+        self._share.set(0)
+        return data
 
     def drop(self, *, hard: bool) -> None:
         """Cut the caller off in the middle of an answer; `hard`: by a reset, where a plain end would look complete."""
@@ -61,8 +69,8 @@ class Parting(Outlet):
         """
         self._closing = True
         self.flush()
-        unread = bool(self._ahead) or not self._framing.done
-        self._ahead.clear()
+        unread = bool(self._ahead) or self._paused or not self._framing.done
+        self._take_ahead()
         if unread and self.transport.can_write_eof() and not self.transport.is_closing():
             self.resume()
             self.transport.write_eof()

@@ -19,6 +19,7 @@ from saywhy.relay.outbox import Outbox
 from saywhy.relay.place import place_of
 from saywhy.relay.pool import Pool
 from saywhy.relay.reader import Reader
+from saywhy.relay.shedding import SlowCallers
 from saywhy.relay.tunnel import Tunnel
 from saywhy.relay.upstream import Upstream as UpstreamEnd
 
@@ -93,6 +94,8 @@ class Relay:
         self.outbox = Outbox()
         self.reader = Reader()
         self.budget = Budget(limits.held_bytes_budget)
+        self.waiting = Budget(limits.waiting_bytes_budget)
+        self.slow = SlowCallers(limits.unsent_bytes_budget, limits.stream_buffer_bytes)
         self.onward = Onward(forwarding, deployment_id(upstream.url for upstream in upstreams.values()))
         self.look_up = look_up
         self._leaving: list[Pool] = []

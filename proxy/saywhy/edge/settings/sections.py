@@ -20,6 +20,18 @@ _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
 """A field name (RFC 9110 5.6.2), shorter than any that servers refuse."""
 
 
+# What one worker process takes at most, in bytes, where callers and sites do their worst at the same time:
+#
+#   130 MB                                                       itself, once an agent's first error was read
+#   1.2 * (held_bytes_budget + waiting_bytes_budget + unsent_bytes_budget)      the allocator's holes are the fifth
+#   upstream_connections * (stream_buffer_bytes + 256 KB)        uploads that the sites do not take, each site's
+#   caller_connections * 15 KB                                   idle ones; 4 KB of it a head that is not whole
+#
+# A memory limit of 256 MB fits the defaults with up to 256 slow downloads, or a thousand agents' errors, or thousands of
+# callers who send half a head; all uploads stalling as well would take 80 MB more. Halving the budgets costs a site of
+# usual size nothing.
+
+
 class Limits(Section):
     """Sizes in bytes unless the name says otherwise, for each worker process. Each default argues itself in the description."""
 
@@ -41,6 +53,16 @@ class Limits(Section):
         default=33554432,
         ge=65536,
         description="All bodies held at one time, by each worker process; over it, the status decides.",
+    )
+    waiting_bytes_budget: int = Field(
+        default=33554432,
+        ge=65536,
+        description="All bytes of requests that wait, in each worker process: heads that are not whole, pipelined requests, requests and bodies without a connection yet. Over it, the next gets 503.",
+    )
+    unsent_bytes_budget: int = Field(
+        default=67108864,
+        ge=1048576,
+        description="What callers who do not keep up may leave with us, in each worker process, `stream_buffer_bytes` and a quarter of a megabyte each; over it, who has taken nothing for longest is cut off. 64 MiB: two hundred of them, each with megabytes in the kernel's buffers before it counts.",
     )
     upstream_connections: int = Field(
         default=256, ge=1, description="Connections of each worker process to one site, idle and busy."
