@@ -28,8 +28,9 @@ _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
 #   caller_connections * 15 KB                                   idle ones; 4 KB of it a head that is not whole
 #
 # A memory limit of 256 MB fits the defaults with up to 256 slow downloads, or a thousand agents' errors, or thousands of
-# callers who send half a head; all uploads stalling as well would take 80 MB more. Halving the budgets costs a site of
-# usual size nothing.
+# callers who send half a head; all uploads stalling as well would take 80 MB more. In such a container set
+# unsent_bytes_budget to 64 MiB: two hundred large downloads at once, and no more. Halving the other budgets costs a site
+# of usual size nothing.
 
 
 class Limits(Section):
@@ -60,9 +61,9 @@ class Limits(Section):
         description="All bytes of requests that wait, in each worker process: heads that are not whole, pipelined requests, requests and bodies without a connection yet. Over it, the next gets 503.",
     )
     unsent_bytes_budget: int = Field(
-        default=67108864,
+        default=268435456,
         ge=1048576,
-        description="What callers who do not keep up may leave with us, in each worker process, `stream_buffer_bytes` and a quarter of a megabyte each; over it, who has taken nothing for longest is cut off. 64 MiB: two hundred of them, each with megabytes in the kernel's buffers before it counts.",
+        description="What callers who do not keep up may leave with us, in each worker process, `stream_buffer_bytes` and a quarter of a megabyte each; over it, who has taken nothing for longest is cut off, so that all others live. 256 MiB: eight hundred large downloads at once, each with megabytes in the kernel's buffers before it counts. Lower it where memory is limited.",
     )
     upstream_connections: int = Field(
         default=256, ge=1, description="Connections of each worker process to one site, idle and busy."
