@@ -108,3 +108,12 @@ async def test_each_request_of_a_connection_gets_an_id_and_a_target_of_its_own()
     assert len({got.all(b"x-request-id")[0] for got in site.got}) == 6
     assert [got.all(b"x-kept") for got in site.got] == [[b"1"]] * 5 + [[b"2"]]
     assert not any(got.all(b"connection") for got in site.got)
+
+
+@both_loops
+async def test_a_site_that_closes_by_an_old_name_is_read_again() -> None:
+    """llhttp takes Proxy-Connection for Connection, and nothing after its "close"."""
+    answers = iter((OK.replace(b"OK\r\n", b"OK\r\nProxy-Connection: close\r\n"), OK))
+    async with serving(lambda got: next(answers)) as site, relaying(site.port) as running:
+        assert [(await running.ask(get())).body for _ in range(2)] == [b"ok", b"ok"]
+        assert site.connections == 2

@@ -128,6 +128,13 @@ def _hop_by_hop(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
     head.cut(at)
 
 
+def _proxy_connection(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
+    # Never standardised. llhttp reads it as Connection, and takes nothing after a "close".
+    if b"close" in tokens(value):
+        head.keep = False
+    head.cut(at)
+
+
 def _te(head: RequestHead, at: int, name: bytes, value: bytes) -> None:
     head.trailers = b"trailers" in tokens(value)
     head.cut(at)
@@ -190,7 +197,7 @@ def request_names(id_field: str) -> Names:
         b"forwarded": _forwarded,
         # RFC 9110 7.6.1 and 11.7.2; HTTP2-Settings belongs to h2c (RFC 9113 3.1), which ends here.
         b"keep-alive": _hop_by_hop,
-        b"proxy-connection": _hop_by_hop,
+        b"proxy-connection": _proxy_connection,
         b"proxy-authorization": _hop_by_hop,
         b"http2-settings": _hop_by_hop,
     }

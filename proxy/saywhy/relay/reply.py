@@ -21,7 +21,7 @@ from saywhy.relay.lines import (
     tokens,
 )
 
-_SIZE, _CODING, _CONNECTION, _UPGRADE, _DROP, _NOTHING = range(6)
+_SIZE, _CODING, _CONNECTION, _UPGRADE, _DROP, _PROXY_CONNECTION, _NOTHING = range(7)
 
 _NAMES: Final[dict[bytes, int]] = {
     b"content-length": _SIZE,
@@ -29,7 +29,7 @@ _NAMES: Final[dict[bytes, int]] = {
     b"connection": _CONNECTION,
     b"upgrade": _UPGRADE,
     b"keep-alive": _DROP,
-    b"proxy-connection": _DROP,
+    b"proxy-connection": _PROXY_CONNECTION,
     b"te": _DROP,
     # The spellings of most sites once more: they save the lower-casing.
     b"Content-Length": _SIZE,
@@ -141,12 +141,14 @@ def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead
             codings = value.lower() if codings is None else codings + b"," + value.lower()
             if status == 204 or status < 200:  # RFC 9112 6.1: nor may this
                 gone = [*(gone or ()), line]
-        elif status != 101 or what == _DROP:
+        elif status != 101 or what in (_DROP, _PROXY_CONNECTION):
             gone = [line] if gone is None else [*gone, line]
             if what == _CONNECTION and value != b"keep-alive":
                 named = [*(named or ()), *tokens(value)]
             elif what == _CONNECTION:
                 named = named or _KEEPS
+            elif what == _PROXY_CONNECTION and b"close" in tokens(value):  # llhttp reads it as Connection
+                named = [*(named or ()), b"close"]
     kind = _kind(status, size, codings, bodyless)
     keep = (new := raw[7:8] == b"1") and kind != CLOSE
     if named is not None and not (new and named == _KEEPS):

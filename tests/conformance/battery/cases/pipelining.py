@@ -54,6 +54,8 @@ CASES = (
     Case("closes_when_asked", "9112 9.6", request(fields=CLOSE), _ended),
     Case("closes_when_asked_upper_case", "9112 9.6", request(fields=("Connection: CLOSE",)), _ended),
     Case("closes_when_asked_in_a_list", "9112 9.6", request(fields=("Connection: foo, close",)), _ended),
+    Case("after_a_proxy_connection_close", "9112 9.6", request(target="/1", fields=("Proxy-Connection: close",)) + request(target="/2"),
+         lambda seen: seen.statuses in ([200], [200, 200]), answers=2),
     Case("http10_closes", "9112 9.3", request(version="HTTP/1.0"), _ended),
     Case("http10_keeps_when_asked", "9112 9.3", request(version="HTTP/1.0", fields=("Connection: keep-alive",)),
          lambda seen: _ended(seen) or (_stays(seen) and b"keep-alive" in seen.final.all(b"connection")[0].lower())),
