@@ -7,7 +7,7 @@ import contextlib
 from dataclasses import dataclass, field
 
 import pytest
-from loopback import Answer, Decider, Running, both_loops, get, listening, read_answer, relaying
+from loopback import OK, Answer, Decider, Running, both_loops, get, listening, read_answer, relaying, serving
 
 from saywhy.core.policy import Policy, Routes
 from saywhy.edge.settings import Upstream
@@ -118,6 +118,18 @@ async def test_it_ends_with_its_caller() -> None:
         await asyncio.sleep(0.02)
         assert running.relay.pool_counts()["default"] == {"idle": 0, "busy": 0, "dialing": 0, "waiting": 0}
         assert (await running.ask(get())).status == 401
+
+
+@pytest.mark.parametrize(
+    "said", ["NTLM", "nTLM x", "Negotiate\tx", "NEGOTIATE  x", "Negotiate,x", "NTLM\t \tx"]
+)
+@both_loops
+async def test_however_a_login_is_spelled_its_connection_is_nobody_elses(said: str) -> None:
+    async with serving(OK) as site, relaying(site.port) as running, _talkers(running, 2) as (ann, bob):
+        for _ in range(2):
+            await ann.ask("Authorization:" + said)
+            await bob.ask()
+        assert [got.connection for got in site.got] == [1, 2, 1, 2]
 
 
 @both_loops
