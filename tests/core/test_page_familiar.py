@@ -1,5 +1,9 @@
 """Pages that come again are read once, and nobody can tell but by the clock."""
 
+import random
+import sys
+import threading
+
 import pytest
 
 from saywhy.core.model import Fields, Head, Request, Response
@@ -146,3 +150,26 @@ def test_every_decision_is_made_anew() -> None:
             for one in (old, Normalizer(rulebook))
         ]
         assert verdicts[0] == verdicts[1]
+
+
+def test_threads_that_share_one_lose_no_count() -> None:
+    familiar = Familiar(most=60_000)
+    bodies = [f"<p>{number}</p>{PAGE}".encode() for number in range(40)]
+    order = random.Random(1).choices(bodies, k=600)
+
+    def read_all() -> None:
+        for body in order:
+            familiar.read(HTML, body, complete=True)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=read_all) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    kept = familiar._pages
+    assert familiar.kept_bytes == sum(page.weigh() + len(key[3]) for key, page in kept.items()) > 0

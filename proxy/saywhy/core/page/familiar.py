@@ -8,6 +8,8 @@ having been looked up. Only what the page says is kept: every decision is made a
 
 from __future__ import annotations
 
+import threading
+
 from saywhy.core.model import Fields
 from saywhy.core.page.limits import PageLimits
 from saywhy.core.page.page import Page, read
@@ -26,16 +28,17 @@ _Key = tuple[str, str | None, bool, bytes]
 
 class Familiar:
     """Reads pages, and keeps what it read of those that came twice. `kept_bytes` bounds it. Threads may share one: what
-    they lose to each other is a page that is read once more.
+    they lose to each other is a page that is read once more, and never the count of what is kept.
     """
 
-    __slots__ = ("_limits", "_marks", "_most", "_pages", "kept_bytes")
+    __slots__ = ("_keeping", "_limits", "_marks", "_most", "_pages", "kept_bytes")
 
     def __init__(self, limits: PageLimits | None = None, *, most: int = _KEPT_BYTES) -> None:
         self._limits = limits or PageLimits()
         self._most = most
         self._pages: dict[_Key, Page] = {}
         self._marks: dict[int, None] = {}
+        self._keeping = threading.Lock()
         self.kept_bytes = 0
 
     def read(self, fields: Fields, body: bytes, *, complete: bool) -> Page:
@@ -63,10 +66,10 @@ class Familiar:
         weight = kept.weigh() + len(key[3])
         if weight > self._most // 4:
             return
-        self._pages[key] = kept
-        self.kept_bytes += weight
-        while self.kept_bytes > self._most:
-            oldest = next(iter(tuple(self._pages)))
-            gone = self._pages.pop(oldest, None)
-            if gone is not None:
-                self.kept_bytes -= gone.weigh() + len(oldest[3])
+        with self._keeping:
+            if self._pages.setdefault(key, kept) is not kept:
+                return  # another thread was quicker
+            self.kept_bytes += weight
+            while self.kept_bytes > self._most:
+                oldest = next(iter(self._pages))
+                self.kept_bytes -= self._pages.pop(oldest).weigh() + len(oldest[3])
