@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 
@@ -44,6 +45,9 @@ def serve(
     A setting comes from the file, then from SAYWHY_SECTION__KEY in the environment (SAYWHY__LISTEN for the keys at the
     top), then from flags; the last one wins. SIGHUP reloads, SIGTERM drains and ends, SIGINT (Ctrl-C) ends at once.
     """
+    from saywhy.serve.starting import before_serving
+
+    before_serving(os.getpid())
     with _absent("charset_normalizer"):
         import bs4  # noqa: F401 - on bytes it would want to guess; here it is given text
 
