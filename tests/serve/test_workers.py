@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,26 @@ def test_a_reload_is_every_workers_or_nobodys(tmp_path: Path, bakery: ScriptedSi
         assert wait_until(lambda: codes(proxy, 1) == {"needs_human"})
         assert wait_until(lambda: proxy.metric("saywhy_config_last_reload_successful") == 1)
         assert codes(proxy) == {"needs_human"}
+
+
+def test_a_worker_that_keeps_a_reload_waiting_keeps_no_place_empty(
+    tmp_path: Path, bakery: ScriptedSite, rules: Path
+) -> None:
+    """Whoever takes a place while the others build the new set was forked with the old one, and has to build it too."""
+    with serving(bakery.port, tmp_path, rules=[rules.parent.parent], arguments=TWO) as proxy:
+        first, second = workers(proxy)
+        os.kill(second, signal.SIGSTOP)
+        rules.write_text(RULES % "out_of_stock")
+        with ThreadPoolExecutor(1) as beside:
+            reload = beside.submit(proxy.get, "/-/reload", method="POST")
+            time.sleep(1.5)
+            os.kill(first, signal.SIGKILL)
+            assert wait_until(lambda: set(workers(proxy)) - {first, second} and crashes(proxy) == 1, 8)
+            assert not reload.done()
+            os.kill(second, signal.SIGCONT)
+            assert reload.result() == (200, "Reloaded.\n")
+        assert second in workers(proxy)
+        assert codes(proxy) == {"out_of_stock"}
 
 
 def test_workers_that_end_before_they_serve_end_the_parent_with_a_sentence(

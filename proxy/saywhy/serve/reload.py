@@ -70,7 +70,7 @@ class Target(Protocol):
 
 
 class Reloader:
-    """Holds the set in force and replaces it. `build` is the set of the start; `busy` is held while another is made."""
+    """Holds the set in force and replaces it. `build` is the set of the start; `busy` is held while a thread makes another."""
 
     def __init__(
         self,
@@ -90,6 +90,7 @@ class Reloader:
         self._seen = build.seen
         self._doubted = build.loaded.doubts  # told at the start
         self._busy = busy or asyncio.Lock()
+        self._turn = asyncio.Lock()
         self._next: asyncio.Task[tuple[str, ...]] | None = None
 
     async def reload(self, why: str) -> tuple[str, ...]:
@@ -103,7 +104,7 @@ class Reloader:
         return await asyncio.shield(self._next)
 
     async def _when_free(self, why: str) -> tuple[str, ...]:
-        async with self._busy:
+        async with self._turn:
             self._next = None
             return await self._reload(why)
 
@@ -117,9 +118,10 @@ class Reloader:
     async def _try(self, why: str, *, last: bool) -> tuple[str, ...] | None:
         """One attempt; None where the files changed meanwhile, and it was not the last."""
         try:
-            # What is on disk now was looked at, whatever comes of it: the poll must not try the same content again.
-            self._seen = await asyncio.to_thread(digest, self.build.loaded)
-            build = await asyncio.to_thread(make_build, self._load)
+            async with self._busy:
+                # What is on disk now was looked at, whatever comes of it: the poll must not try the same content again.
+                self._seen = await asyncio.to_thread(digest, self.build.loaded)
+                build = await asyncio.to_thread(make_build, self._load)
         except (SettingsError, RuleErrors) as refused:
             return self._refuse(why, str(refused).splitlines())
         except Exception as unforeseen:  # a set that breaks the loader breaks nothing else

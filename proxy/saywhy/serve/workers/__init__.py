@@ -14,7 +14,8 @@ connections that wait in its socket wait for its successor. The parent relays no
 A reload changes sets inside the workers. Replacing the processes instead would close callers' kept connections and
 tunnels at every new rule, and keep the old processes beside the new ones for as long as somebody downloads.
 
-Whoever is forked must not meet another thread's half-done work: the parent forks between reloads alone, never in one.
+Whoever is forked must not meet another thread's half-done work: the parent never forks while a thread builds a set. While
+the workers build theirs it does; whoever takes a place then is asked as well.
 """
 
 from saywhy.serve.workers.parent import run_workers

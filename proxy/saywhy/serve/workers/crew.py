@@ -25,6 +25,15 @@ REPORT_SECONDS = 0.5
 GIVE_UP_DEATHS = 10
 """So many in a row that ended before they served, and none that serves: it will not get better by trying."""
 
+LOOK_SECONDS = 5.0
+SILENT_LOOKS = 6
+"""A worker that has said nothing for so long, and was asked each time, is stuck: the kernel goes on dealing callers to it,
+and no probe notices. By looks, not by time: whoever stops all processes at once (docker pause) stops this one too.
+"""
+
+_BUILD_TRIES = 3
+"""For workers that end while they build a set: killed by somebody, or by the set."""
+
 _READY_SECONDS = 10.0
 _BUILD_SECONDS = 60.0
 _SWITCH_SECONDS = 10.0
@@ -84,7 +93,21 @@ class Crew:
         asyncio.get_running_loop().add_signal_handler(signal.SIGCHLD, self._reap)
         for slot in self._slots:
             await self._fill(slot)
+        watching = asyncio.create_task(self._watch_over())
+        self._tasks.add(watching)
+        watching.add_done_callback(self._tasks.discard)
         await self._until(lambda: self.ready == len(self._slots) or self.given_up.done())
+
+    async def _watch_over(self) -> None:
+        while not self._stopping:
+            await asyncio.sleep(LOOK_SECONDS)
+            for slot in self._slots:
+                if slot.ready and not self._stopping:
+                    slot.unheard += 1
+                    if slot.unheard > SILENT_LOOKS:
+                        self._kill(slot, "a worker does nothing any more")
+                    else:
+                        slot.tell("report")
 
     async def _fill(self, slot: Slot) -> None:
         """Put a worker into `slot`, however often it takes."""
@@ -158,23 +181,31 @@ class Crew:
         self._totals.show()
 
     async def agree(self, build: Build) -> Sequence[str]:
-        """See reload.Target. One after the other, so that the others serve undisturbed; the first that cannot ends it."""
+        """See reload.Target. One after the other, so that the others serve undisturbed; the first that cannot ends it. Whoever
+        takes a place meanwhile was forked with the old set, and is asked as well; whoever does later has the new one.
+        """
         self._number += 1
         self._agreed.clear()
-        for slot in self._slots:
-            if not slot.process:
-                continue  # its next worker is forked with the set in force by then
+        tries = _BUILD_TRIES
+        while left := [slot for slot in self._slots if slot.process and slot.process not in self._agreed]:
+            slot = left[0]
+            process = slot.process
             await self._until(lambda slot=slot: slot.ready or not slot.process, _READY_SECONDS)  # type: ignore[misc]
+            if slot.process != process:
+                continue
             answer = await slot.ask(
                 "build", "built", _BUILD_SECONDS, number=self._number, identity=build.identity
             )
             if answer is None:
+                tries -= 1
+                if tries and slot.process != process:
+                    continue
                 return [
                     f"Worker {slot.place} ended, or was silent for too long, when it was to build the set."
                 ]
             if answer["problems"]:
                 return list(answer["problems"])
-            self._agreed.add(slot.process)
+            self._agreed.add(process)
         return ()
 
     async def _until(self, true: Callable[[], bool], seconds: float | None = None) -> bool:
@@ -190,12 +221,12 @@ class Crew:
         """See reload.Target. A worker that does not follow is replaced: it would go on with the old set."""
         self.build = build
         keep(build.loaded.settings)
-        slots = [slot for slot in self._slots if slot.process]
+        asked = [(slot, slot.process) for slot in self._slots if slot.process]
         answers = await asyncio.gather(
-            *(slot.ask("switch", "switched", _SWITCH_SECONDS, number=self._number) for slot in slots)
+            *(slot.ask("switch", "switched", _SWITCH_SECONDS, number=self._number) for slot, _ in asked)
         )
-        for slot, answer in zip(slots, answers, strict=True):
-            if answer is None and slot.process:
+        for (slot, process), answer in zip(asked, answers, strict=True):
+            if answer is None and slot.process == process:
                 self._kill(slot, "a worker did not take the new set")
 
     def _kill(self, slot: Slot, why: str) -> None:

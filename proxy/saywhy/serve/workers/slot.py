@@ -21,7 +21,9 @@ _LONGEST_WAIT_SECONDS = 1.0
 
 
 class Slot:
-    """`process` is 0 while nobody works here; `ready` while callers are served. `changed` is called after either did."""
+    """`process` is 0 while nobody works here; `ready` while callers are served. `changed` is called after either did.
+    `unheard` is how often the parent has looked since anything was heard.
+    """
 
     def __init__(
         self, place: int, heard: Callable[[int, Snapshot], None], changed: Callable[[], None]
@@ -31,6 +33,7 @@ class Slot:
         self.ready = False
         self.failures = 0
         self._heard, self._changed = heard, changed
+        self.unheard = 0
         self._channel: Channel | None = None
         self._began = 0.0
         self._hearing: asyncio.Task[None] | None = None
@@ -48,13 +51,13 @@ class Slot:
                 raise
             finally:
                 theirs.close()
-            self._began = time.monotonic()
+            self._began, self.unheard = time.monotonic(), 0
             self._channel = await open_channel(ours)
             self._hearing = asyncio.create_task(self._hear(process, self._channel))
 
     async def _hear(self, process: int, channel: Channel) -> None:
         while (message := await channel.hear()) is not None:
-            what = message["what"]
+            what, self.unheard = message["what"], 0
             if what == "ready":
                 self.ready = True
             elif what == "report":
