@@ -11,8 +11,10 @@ from aiohttp import web
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import CollectorRegistry
 
+from saywhy.serve.descriptors import visitors
 from saywhy.serve.listening import Listeners
 from saywhy.serve.sites import SocketSite
+from saywhy.serve.visitors import Visitors, log_of_visits
 
 _GOODBYE_SECONDS = 1.0
 """For answers under way, when the port closes."""
@@ -54,10 +56,15 @@ class AdminPort:
     async def start(self, listeners: Listeners) -> None:
         """Answer on `listeners`; where there is none, the port is switched off."""
         self._listeners = listeners
-        self._runner = web.AppRunner(self._application, access_log=None, shutdown_timeout=_GOODBYE_SECONDS)
+        self._runner = web.AppRunner(
+            self._application, access_log=None, logger=log_of_visits(), shutdown_timeout=_GOODBYE_SECONDS
+        )
         await self._runner.setup()
+        assert self._runner.server is not None
+        most = visitors()
+        protocols = Visitors(self._runner.server, most)
         for sock, _ in listeners.share(0):
-            await SocketSite(self._runner, sock).start()
+            await SocketSite(self._runner, sock, backlog=most, protocols=protocols).start()
 
     async def stop(self) -> None:
         """No more answers."""

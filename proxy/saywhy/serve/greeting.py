@@ -9,6 +9,7 @@ from typing import Any
 
 from saywhy.edge.events import open_events, style_for
 from saywhy.edge.settings import Loaded
+from saywhy.serve.descriptors import doubt
 
 
 def greet(loaded: Loaded, urls: Sequence[str], admin_urls: Sequence[str], events: Any) -> None:
@@ -25,5 +26,6 @@ def greet(loaded: Loaded, urls: Sequence[str], admin_urls: Sequence[str], events
     else:
         # Whatever the log's level: who started it with port 0 learns the port from this line.
         open_events(style).info(sentence, listen=list(urls), admin=admin)
-    for doubt in loaded.doubts:
-        events.warning(str(doubt))
+    for doubted in (*map(str, loaded.doubts), doubt(settings)):
+        if doubted:
+            events.warning(doubted)

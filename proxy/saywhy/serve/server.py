@@ -18,6 +18,7 @@ from saywhy.edge.journal import Journal
 from saywhy.edge.meter import Meter
 from saywhy.relay import Recorders, Relay, as_server
 from saywhy.serve.closing import stop_listening
+from saywhy.serve.descriptors import affordable
 from saywhy.serve.reload import Build, known_rules, settle
 from saywhy.serve.sites import SocketSite
 
@@ -35,7 +36,7 @@ class Server:
         self.relay = Relay(
             build.normalizer,
             settings.upstreams,
-            settings.limits,
+            affordable(settings),
             settings.deadlines,
             settings.forwarding,
             recorder,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import web
@@ -17,10 +18,11 @@ GOODBYE_SECONDS = 2.0
 
 class SocketSite(web.BaseSite):
     """Serves `sock`. It works on a copy of the number, so that the socket stays open where somebody else holds it: the
-    same socket may be served again, with another `tls`, or by another process. A handshake has `handshake_seconds`.
+    same socket may be served again, with another `tls`, or by another process. A handshake has `handshake_seconds`;
+    `protocols` makes what serves a connection, where it is not the runner's server.
     """
 
-    __slots__ = ("_handshake_seconds", "_sock", "listener")
+    __slots__ = ("_handshake_seconds", "_protocols", "_sock", "listener")
 
     def __init__(
         self,
@@ -29,12 +31,15 @@ class SocketSite(web.BaseSite):
         *,
         tls: ssl.SSLContext | None = None,
         handshake_seconds: float = 15.0,
+        backlog: int = BACKLOG,
+        protocols: Callable[[], asyncio.Protocol] | None = None,
     ) -> None:
-        super().__init__(runner, ssl_context=tls)
+        super().__init__(runner, ssl_context=tls, backlog=backlog)
         self.listener = sock
         self._sock = sock.dup()
         self._sock.setblocking(False)
         self._handshake_seconds = handshake_seconds
+        self._protocols = protocols
 
     @property
     def tls(self) -> ssl.SSLContext | None:
@@ -50,20 +55,22 @@ class SocketSite(web.BaseSite):
         """See web.BaseSite."""
         await super().start()
         loop = asyncio.get_running_loop()
-        server = self._runner.server
-        assert server is not None
         # The loop listens once more, and the last word about a socket's backlog counts.
         create: Any = loop.create_unix_server if self._sock.family == socket.AF_UNIX else loop.create_server
         self._server = await create(
-            server, sock=self._sock, backlog=BACKLOG, ssl=self._ssl_context, **self._deadlines
+            self._protocol, sock=self._sock, backlog=self._backlog, ssl=self._ssl_context, **self._deadlines
         )
 
     async def let_in(self, caller: socket.socket) -> None:
         """Serve a caller whom somebody else has accepted. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        await loop.connect_accepted_socket(self._protocol, caller, ssl=self._ssl_context, **self._deadlines)
+
+    @property
+    def _protocol(self) -> Callable[[], asyncio.Protocol]:
         server = self._runner.server
         assert server is not None
-        loop = asyncio.get_running_loop()
-        await loop.connect_accepted_socket(server, caller, ssl=self._ssl_context, **self._deadlines)
+        return self._protocols or server
 
     @property
     def _deadlines(self) -> dict[str, float]:

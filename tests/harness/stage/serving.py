@@ -155,14 +155,25 @@ def serving(
     config: Path | None = None,
     env: Mapping[str, str] | None = None,
     arguments: Sequence[str] = (),
+    under: Sequence[str] = (),
 ) -> Iterator[Saywhy]:
     """A ready proxy before `upstream` (a port of loopback, or a URL) while the block runs.
 
-    `folder` is for its outputs. It does not wait for balancers when it goes, unless `env` says so. It is ended in every case, and a trace in its log fails the test: whatever came in,
+    `folder` is for its outputs; `under` is a command that starts another (with limits). It does not wait for balancers when it goes, unless `env` says so. It is ended in every case, and a trace in its log fails the test: whatever came in,
     none of it is worth a traceback.
     """
     url = upstream if isinstance(upstream, str) else f"http://127.0.0.1:{upstream}"
-    command = [str(PROGRAM), "serve", "--upstream", url, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]
+    command = [
+        *under,
+        str(PROGRAM),
+        "serve",
+        "--upstream",
+        url,
+        "--listen",
+        "127.0.0.1:0",
+        "--admin",
+        "127.0.0.1:0",
+    ]
     for one in rules:
         command += ["--rules", str(one)]
     if config:
