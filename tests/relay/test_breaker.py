@@ -5,8 +5,10 @@ out whether the site is back. What the site answers never opens it.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +27,9 @@ from loopback import (
     serving,
 )
 
-from saywhy.relay.health import FIRST_SECONDS, WINDOW_SECONDS, Breaker
+from saywhy.edge.settings import Upstream
+from saywhy.relay.dial import token_of
+from saywhy.relay.health import FIRST_SECONDS, WINDOW_SECONDS, Breaker, Health
 
 
 def _opened(failures: int = 3, most: float = 10, at: float = 100) -> Breaker:
@@ -190,6 +194,29 @@ async def test_what_a_site_answers_never_opens_it(name: str) -> None:
                 answer = await running.ask(get("/", method="POST"))
                 assert (answer.status >= 500, b"destination_unavailable" in answer.head) == (True, False)
             assert running.relay.pool_health() == {"default": (True, 0)}
+
+
+@both_loops
+async def test_a_queue_that_is_full_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    path = str(tmp_path / "site.sock")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        sites = {"default": {"url": f"unix:{path}", "breaker_failures": 1}}
+        async with relaying(sites) as running:
+            asked = [asyncio.ensure_future(running.ask(get("/", method="POST"))) for _ in range(12)]
+            await asyncio.sleep(0.1)
+            async with await asyncio.start_unix_server(Site(lambda got: OK).serve, sock=listener):
+                assert {(await one).status for one in asked} == {200}
+            assert running.relay.pool_health() == {"default": (True, 0)}
+
+
+@pytest.mark.parametrize("number", [errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM, errno.EMFILE])
+def test_what_this_machine_is_short_of_never_opens_it(number: int) -> None:
+    made = Health("default", Upstream(url="http://127.0.0.1:1", breaker_failures=1))
+    error = OSError(number, "short of it")
+    assert not made.note(error, token_of(error), 100)
+    assert not made.is_open
 
 
 @both_loops

@@ -16,6 +16,8 @@ from saywhy.relay.place import Place
 
 _STAGGER_SECONDS: Final = 0.25
 """After so long without an answer the next address is tried beside (RFC 8305 5)."""
+_QUEUE_SECONDS: Final = 0.01
+"""Between two looks whether a Unix socket's queue has a place: as long as a site takes for a handful of requests."""
 _GOODBYE_SECONDS: Final = 1.0
 """For a site to answer the end of TLS. The default of half a minute would keep a socket open for nobody."""
 
@@ -43,7 +45,12 @@ async def dial(place: Place, names: Names, make: Make) -> None:
     if place.tls is not None:
         tls = {"ssl": place.tls, "server_hostname": place.name, "ssl_shutdown_timeout": _GOODBYE_SECONDS}
     if place.path:
-        await loop.create_unix_connection(lambda: make(None), place.path, **tls)
+        connected = await _connect_path(place.path)
+        try:
+            await loop.create_unix_connection(lambda: make(None), sock=connected, **tls)
+        except BaseException:
+            connected.close()
+            raise
         return
     if not names.is_name:
         (address,) = names.addresses
@@ -130,6 +137,25 @@ async def _connect(address: Address) -> socket.socket:
         made.close()
         raise
     return made
+
+
+async def _connect_path(path: str) -> socket.socket:
+    """A Unix socket. Where the queue of those who listen is full, TCP waits for a place in it, but connect(2) says EAGAIN
+    here: the site is there, and has more to do than it likes. Waits until the dial is given up.
+    """
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        made.setblocking(False)
+        while True:
+            try:
+                made.connect(path)
+            except BlockingIOError:
+                await asyncio.sleep(_QUEUE_SECONDS)
+            else:
+                return made
+    except BaseException:
+        made.close()
+        raise
 
 
 def _close_late(attempt: asyncio.Future[socket.socket]) -> None:

@@ -9,6 +9,7 @@ row of failures comes first, and one connection without a request in it finds ou
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from time import monotonic
 from typing import Final
@@ -25,6 +26,8 @@ WINDOW_SECONDS: Final = 60.0
 _AGAIN_SECONDS: Final = 600.0
 _OURS: Final = frozenset(("connection_limit_reached", "proxy_internal_error"))
 """Failures that say nothing about the site."""
+_OUR_ERRORS: Final = frozenset((errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM))
+"""The same, by number: this machine has no port left to call from, or no memory for a socket (connect(2))."""
 
 
 class Breaker:
@@ -107,7 +110,7 @@ class Health(Breaker):
         self.tell(error)
         if not isinstance(error, OSError | asyncio.CancelledError):
             _LOG.error("A connection to upstream %s failed in saywhy itself.", self._name, exc_info=error)
-        if token in _OURS:
+        if token in _OURS or (isinstance(error, OSError) and error.errno in _OUR_ERRORS):
             self.given_up()
             return False
         opened = self.failed(now)
