@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import resource
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
 from typing import TextIO
 
 import pytest
@@ -41,6 +43,41 @@ def test_what_waits_is_bounded_in_bytes_however_long_the_lines_are(pipe: tuple[i
     assert lines.dropped > WAITING_BYTES // len(line)
     os.close(pipe[0])
     lines.close(5)
+
+
+def test_lines_stay_whole_where_whoever_shares_the_pipe_made_it_not_block(pipe: tuple[int, int]) -> None:
+    os.set_blocking(pipe[1], False)
+    lines = Lines(pipe[1], json_gap, name="test")
+    for number in range(2000):
+        lines.put(f"{number} {'x' * 300}\n")
+    ended = threading.Thread(target=lines.close, args=(10,))
+    ended.start()
+    with open(pipe[0], closefd=False) as read:
+        came = [read.readline() for _ in range(2000)]
+    ended.join()
+    assert came == [f"{number} {'x' * 300}\n" for number in range(2000)]
+    assert lines.dropped == 0
+
+
+def test_a_full_disk_costs_lines_and_spoils_none_that_comes_after(tmp_path: Path) -> None:
+    """A limit on a file's size stands for the disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    file = tmp_path / "log"
+    with file.open("wb") as out:
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1005, hard))
+            lines = Lines(out.fileno(), json_gap, name="test")
+            for _ in range(20):
+                lines.put("x" * 99 + "\n", urgent=True)
+            until = time.monotonic() + 10
+            while lines.dropped < 10 and time.monotonic() < until:
+                time.sleep(0.01)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        lines.put("y" * 99 + "\n")
+        lines.close(5)
+    assert lines.dropped == 10
+    assert file.read_text().splitlines() == ["x" * 99] * 10 + ["x" * 5, "y" * 99]
 
 
 def test_a_gap_has_the_shape_of_every_line() -> None:

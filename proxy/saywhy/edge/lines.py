@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import sys
 import threading
 import time
@@ -69,6 +70,7 @@ class Lines:
         self._ended = False
         self.dropped = 0
         self._reported = 0
+        self._torn = False  # whether what was written last is half a line
         self._thread = threading.Thread(target=self._write_until_closed, name=name, daemon=True)
         self._thread.start()
 
@@ -116,15 +118,34 @@ class Lines:
             self._write(block.encode("utf-8", "backslashreplace"), len(lines))
 
     def _write(self, block: bytes, lines: int) -> None:
-        view = memoryview(block)
+        if self._torn:
+            block = b"\n" + block
+        left = memoryview(block)
         try:
             with turn(self._fd):
-                while view:
-                    view = view[os.write(self._fd, view) :]
+                while left:
+                    left = left[_write_some(self._fd, left) :]
+            self._torn = False
         except OSError:
             # Nobody reads any more (a closed pipe) or the disk is full. The proxy's work goes on.
-            self.dropped += lines
-            self._reported += lines
+            missing = min(lines, bytes(left).count(b"\n"))  # there may be a gap's line among them
+            self.dropped += missing
+            self._reported += missing
+            if written := len(block) - len(left):
+                self._torn = block[written - 1] != ord("\n")
+
+
+def _write_some(fd: int, data: memoryview) -> int:
+    """As os.write, also where `fd` does not block: whoever shares a pipe with us can have set it so for all, as Node.js
+    does.
+    """
+    while True:
+        try:
+            return os.write(fd, data)
+        except BlockingIOError:
+            writable = select.poll()
+            writable.register(fd, select.POLLOUT)
+            writable.poll()
 
 
 class QueuedText(io.TextIOBase):
