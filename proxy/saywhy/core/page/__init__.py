@@ -3,7 +3,8 @@
 Here live content codings, charsets, kinds of content, HTML (title, text, tree), JSON values and structured data, each
 with its bounds; nothing here knows a code, a rule or a caller. The route: `read` takes the codings off (coding), makes
 text of the bytes (charset), settles what it is (kind), and hands out a Page (page) that reads the rest when asked
-(html, jsonvalue, structured). What comes again byte for byte is read once (familiar). bs4 and lxml are used in this package alone.
+(html, jsonvalue, structured). What comes again byte for byte is read once (familiar), what differs in a
+few words from what came before is filled in (stencil). bs4 and lxml are used in this package alone.
 """
 
 from saywhy.core.page.familiar import Familiar

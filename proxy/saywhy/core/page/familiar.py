@@ -2,17 +2,16 @@
 
 Many sites send one document for every address that is not there, one wall, one notice that the shop is being looked
 after. Reading such a page is a pure function of its bytes and of how they are labelled, and the dearest step of a
-rewrite: two thirds of it. A page that carries a nonce, a time or the path comes only once, and costs two hundredths more for
-having been looked up. Only what the page says is kept: every decision is made anew, with this request, head and clock.
+rewrite: two thirds of it. A page that carries a nonce, a time or the path comes only once: its title and text come from a
+stencil of the pages like it. Only what the page says is kept: every decision is made anew, with this request, head and clock.
 """
 
 from __future__ import annotations
 
-import threading
-
 from saywhy.core.model import Fields
 from saywhy.core.page.limits import PageLimits
 from saywhy.core.page.page import Page, read
+from saywhy.core.page.stencil import Stencils
 
 _LEAST, _MOST = 256, 65_536
 """Bytes of a body: below, reading is as quick as looking up; above, a few pages would fill what there is."""
@@ -31,14 +30,14 @@ class Familiar:
     they lose to each other is a page that is read once more, and never the count of what is kept.
     """
 
-    __slots__ = ("_keeping", "_limits", "_marks", "_most", "_pages", "kept_bytes")
+    __slots__ = ("_limits", "_marks", "_most", "_pages", "_stencils", "kept_bytes")
 
     def __init__(self, limits: PageLimits | None = None, *, most: int = _KEPT_BYTES) -> None:
         self._limits = limits or PageLimits()
         self._most = most
         self._pages: dict[_Key, Page] = {}
         self._marks: dict[int, None] = {}
-        self._keeping = threading.Lock()
+        self._stencils = Stencils()
         self.kept_bytes = 0
 
     def read(self, fields: Fields, body: bytes, *, complete: bool) -> Page:
@@ -50,6 +49,7 @@ class Familiar:
         if kept is not None:
             return kept.again()
         page = read(fields, body, complete=complete, limits=self._limits)
+        page.stencils = self._stencils
         mark = hash(key)
         if mark in self._marks:
             self._keep(key, page)
@@ -63,13 +63,17 @@ class Familiar:
         if page.kind not in ("html", "text"):  # JSON and XML are read anew by every dialect anyway
             return
         kept = page.again()
-        weight = kept.weigh() + len(key[3])
-        if weight > self._most // 4:
+        if _weigh((key, kept)) > self._most // 4:
             return
-        with self._keeping:
-            if self._pages.setdefault(key, kept) is not kept:
-                return  # another thread was quicker
-            self.kept_bytes += weight
-            while self.kept_bytes > self._most:
-                oldest = next(iter(self._pages))
-                self.kept_bytes -= self._pages.pop(oldest).weigh() + len(oldest[3])
+        # All of it anew, and then swapped: threads lose pages to each other, but what is kept and its weight stay one.
+        pages = {**self._pages, key: kept}
+        whole = sum(map(_weigh, pages.items()))
+        while whole > self._most:
+            oldest = next(iter(pages))
+            whole -= _weigh((oldest, pages.pop(oldest)))
+        self._pages, self.kept_bytes = pages, whole
+
+
+def _weigh(one: tuple[_Key, Page]) -> int:
+    (*_, body), page = one
+    return page.weigh() + len(body)

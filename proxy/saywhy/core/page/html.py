@@ -5,7 +5,7 @@ slower, is built only when a selector asks for it, and never on html.parser or h
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import re2
@@ -128,6 +128,28 @@ def plant(source: str) -> Tree:
         entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log.filter_from_fatals()
     )
     return Tree(None if deep else root, deep)
+
+
+def are_words(source: str, marks: Sequence[str]) -> bool:
+    """Whether each of `marks`, which stand in `source` once, is read as words: within a text, a comment, or the value of an
+    attribute that cannot hide anything.
+    """
+    parser = etree.HTMLParser(encoding="utf-8", recover=True, no_network=True)
+    try:
+        root = etree.fromstring(_printable(_open_ended(source)), parser)
+    except (etree.LxmlError, ValueError):
+        return False
+    if root is None:
+        return False
+    said: list[str] = []
+    for node in root.iter():
+        said.append(node.tail or "")
+        if isinstance(node.tag, str):
+            said += (str(value) for name, value in node.attrib.items() if name != "style")
+        if isinstance(node.tag, str) or node.tag is etree.Comment:
+            said.append(node.text or "")
+    whole = "\0".join(said)
+    return all(whole.count(mark) == 1 for mark in marks)
 
 
 def title_of(root: etree._Element) -> str:

@@ -10,6 +10,7 @@ from saywhy.core.page import charset, coding, html, structured
 from saywhy.core.page.jsonvalue import NOT_JSON, NotJson, parse, strings
 from saywhy.core.page.kind import Kind, is_readable, media_of, settle
 from saywhy.core.page.limits import QUICK_TAGS, PageLimits, TakesLong
+from saywhy.core.page.stencil import Stencils, Told
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -27,7 +28,7 @@ class Page:
 
     __slots__ = (
         "_dom", "_json", "_jsonld", "_limits", "_low", "_raw", "_scripts", "_text", "_things", "_title",
-        "fault", "hurried", "kind", "media", "seen", "size", "source", "truncated",
+        "fault", "hurried", "kind", "media", "seen", "size", "source", "stencils", "truncated",
     )  # fmt: skip
 
     def __init__(
@@ -50,12 +51,13 @@ class Page:
         self.hurried = False  # whether to raise TakesLong rather than grow a large tree
         # What was found of literals, by who looked for which: site rules and shipped ones share one pass.
         self.seen: dict[object, object] = {}
+        self.stencils: Stencils | None = None  # of pages like this one, where its reader keeps some
         self._limits = limits
         self._title: str = _UNREAD
         self._text: str = _UNREAD
         self._low = ""
         self._raw = ""  # the visible text before it is folded
-        self._scripts: tuple[html.Script, ...] = ()
+        self._scripts: tuple[html.Script, ...] = _UNREAD
         self._jsonld: list[dict[str, Any]] = []
         self._things: tuple[structured.Thing, ...] = ()
         self._json: Any = _UNREAD
@@ -63,7 +65,7 @@ class Page:
 
     def again(self) -> Page:
         """The same page for somebody else, with all that its markup says read; trees and values are not handed on."""
-        self._need_markup()
+        self._need_tree()
         page = Page(
             self.kind,
             self.media,
@@ -86,7 +88,7 @@ class Page:
 
     def _read_markup(self) -> None:
         """Everything that lxml's tree tells, in one go, so that the tree need not be kept."""
-        self._title, self._text = "", ""
+        self._title, self._text, self._scripts = "", "", ()
         tree = html.plant(self.source)
         if tree.too_deep:
             self.fault = self.fault or "too_deep"
@@ -99,13 +101,28 @@ class Page:
         self._raw = html.text_of(self.source, self.low, tree)
         self._text = html.fold_space(self._raw)
 
-    def _need_markup(self) -> None:
-        if self._title is _UNREAD:
-            if self.kind == "html":
-                self._read_markup()
-            else:
-                self._title, self._text = "", self._plain_text()
-                self._raw = self._text
+    def _need_words(self) -> None:
+        """Title and text: of a page like those that came before without a tree."""
+        if self._title is not _UNREAD:
+            return
+        told = self.stencils.read(self.source) if self.stencils is not None and self.kind == "html" else None
+        if told is None:
+            self._need_tree()
+        else:
+            self._title, self._raw, self._text = told
+
+    def _need_tree(self) -> None:
+        """All that the markup says."""
+        if self._scripts is not _UNREAD:
+            return
+        if self.kind != "html":
+            self._title, self._text, self._scripts = "", self._plain_text(), ()
+            self._raw = self._text
+            return
+        new = self._title is _UNREAD
+        self._read_markup()
+        if new and self.stencils is not None and self.fault != "too_deep":
+            self.stencils.learn(self.source, Told(self._title, self._raw, self._text))
 
     def _plain_text(self) -> str:
         if self.kind == "json" and self.json is not NOT_JSON:
@@ -125,37 +142,37 @@ class Page:
     @property
     def title(self) -> str:
         """The title element's text; "" where there is none or the page is not HTML."""
-        self._need_markup()
+        self._need_words()
         return self._title
 
     @property
     def text(self) -> str:
         """What a reader without scripts sees: entities decoded, white space folded. JSON: its strings, without keys."""
-        self._need_markup()
+        self._need_words()
         return self._text
 
     @property
     def lines(self) -> Iterator[str]:
         """The visible text block by block: what stands in two elements that part words is two lines."""
-        self._need_markup()
+        self._need_words()
         return html.lines_of(self._raw)
 
     @property
     def scripts(self) -> tuple[html.Script, ...]:
         """The script elements of an HTML page."""
-        self._need_markup()
+        self._need_tree()
         return self._scripts
 
     @property
     def jsonld(self) -> list[dict[str, Any]]:
         """The nodes of the page's JSON-LD, arrays and @graph flattened."""
-        self._need_markup()
+        self._need_tree()
         return self._jsonld
 
     @property
     def things(self) -> tuple[structured.Thing, ...]:
         """What the page offers, from JSON-LD, microdata, RDFa and product metas."""
-        self._need_markup()
+        self._need_tree()
         return self._things
 
     @property
@@ -174,7 +191,7 @@ class Page:
                 raise TakesLong
             self._dom = None
             if self.kind == "html" and self.source.count("<") <= self._limits.dom_nodes:
-                self._need_markup()
+                self._need_tree()
                 if self.fault != "too_deep":
                     self._dom = html.grow(self.source)
             elif self.kind == "html":
