@@ -9,6 +9,7 @@ import contextlib
 import functools
 import inspect
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -249,6 +250,7 @@ async def listening(
     host: str = "127.0.0.1",
     port: int = 0,
     path: str | None = None,
+    context: ssl.SSLContext | None = None,
 ) -> AsyncIterator[int]:
     """Any raw server on a loopback port, or a Unix socket; its tasks and connections end with it."""
     tasks: set[asyncio.Task[None]] = set()
@@ -266,7 +268,7 @@ async def listening(
             writer.close()
 
     if path is None:
-        server = await asyncio.start_server(one, host, port, limit=1 << 22, backlog=1024)
+        server = await asyncio.start_server(one, host, port, limit=1 << 22, backlog=1024, ssl=context)
     else:
         server = await asyncio.start_unix_server(one, path, limit=1 << 22)
     try:

@@ -65,9 +65,12 @@ class Asking(Outlet):
                 return
             if self._fd >= 0:
                 fcntl.ioctl(self._fd, termios.FIONREAD, _COUNT)
-                if _COUNT != _NOTHING:
-                    self.give_back()
-                    return
+                unread = _COUNT != _NOTHING
+            else:
+                unread = self.unread  # of TLS too: at worst a goodbye or a ticket
+            if unread:
+                self.give_back()
+                return
         self._unsent = b""
         self.transport.write(data)
 

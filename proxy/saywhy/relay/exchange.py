@@ -104,7 +104,7 @@ class Exchange(Answering):
         assert self._pool is not None
         self.upstream = None
         self.deadline = self._relay.sweep.now + self._relay.wait_connect
-        self._pool.take(self)
+        self._pool.take(self, wary=True)
 
     def body(self, piece: bytes, done: bool) -> None:
         """A segment of the request's body."""

@@ -63,13 +63,16 @@ class Pool:
         self._asked_in_vain = False
         self._closed = False
 
-    def take(self, exchange: Exchange) -> None:
-        """Give `exchange` a kept connection, or let it wait for one."""
+    def take(self, exchange: Exchange, *, wary: bool = False) -> None:
+        """Give `exchange` a kept connection, or let it wait for one. `wary`: one was found unfit a moment ago. A site that
+        parts with a word (408) does so on all of them at once, and they are not to be tried one within the other.
+        """
         idle = self._idle
         while idle:
             upstream = idle.pop()  # the one used last is the least likely to be stale
             left = upstream.deadline - monotonic()
-            if left > 0 and upstream.usable() and (may_repeat(exchange) or self._is_fresh(upstream, left)):
+            fit = left > 0 and upstream.usable() and not (wary and upstream.unread)
+            if fit and (may_repeat(exchange) or self._is_fresh(upstream, left)):
                 exchange.attach(upstream)
                 return
             upstream.close()
