@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from saywhy.edge.assemble import assemble
-from saywhy.edge.meter import COUNTERS, GAUGES, HISTOGRAMS
+from saywhy.edge.metrics import COUNTERS, GAUGES, HISTOGRAMS
 from saywhy.edge.settings import Settings, load, reference
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -8,7 +8,8 @@ import random
 
 from saywhy.core.model import Outcome
 from saywhy.edge.merging import Processes, Totals, from_json, to_json
-from saywhy.edge.meter import GAUGES, MERGED, Meter, Snapshot
+from saywhy.edge.meter import Meter, Snapshot
+from saywhy.edge.metrics import GAUGES, MERGED
 
 OK = Outcome(1.0, "GET", "shop", "/", "shop", "id", "", 200, 200, 100, 900, 0.004, 0.003, 0.0, None)
 

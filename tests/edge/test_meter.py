@@ -12,7 +12,8 @@ from prometheus_client.openmetrics.exposition import generate_latest as generate
 
 from saywhy.core.contract.codes import CODES
 from saywhy.core.model import Caller, Fields, Outcome, PassReason, Verdict
-from saywhy.edge.meter import COUNTERS, GAUGES, HISTOGRAMS, PASS_REASONS, STATUS_LABELS, Meter, ReloadGauges
+from saywhy.edge.meter import Meter, ReloadGauges
+from saywhy.edge.metrics import COUNTERS, GAUGES, HISTOGRAMS, PASS_REASONS, STATUS_LABELS
 
 AGENT, PERSON = Caller(True, "accept"), Caller(False, "browser")
 OK = Outcome(1.0, "GET", "shop", "/", "shop", "id", "", 200, 200, 100, 900, 0.004, 0.003, 0.0, None)

@@ -13,7 +13,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from saywhy.edge.meter import MERGED, Key, Meter, Snapshot
+from saywhy.edge.meter import Key, Meter, Snapshot
+from saywhy.edge.metrics import MERGED
 
 
 def to_json(snapshot: Snapshot) -> Any:
