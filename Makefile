@@ -24,12 +24,13 @@ help:
 
 env: $(STAMP)
 
+# Wheels alone, so that nothing is built; sniffpy (of httplint) has none and is built, from a pinned source, by no compiler.
 # Each stamp is written last: an installation that broke off is begun again.
 $(PACKAGES): requirements.lock
 	@test -n "$(PYTHON)" || { echo "saywhy needs Python 3.11, 3.12 or 3.13 with its venv module (on Debian: apt install python3-venv); none was found. Name one with: make env PYTHON=/path/to/python" >&2; exit 2; }
 	@echo "Making $(ENV) with $(PYTHON): about half a minute, once."
 	@$(PYTHON) -m venv --clear $(ENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --no-binary sniffpy -r requirements.lock
 	@touch $@
 
 $(STAMP): $(PACKAGES) pyproject.toml
