@@ -52,19 +52,16 @@ def serve(
         import bs4  # noqa: F401 - on bytes it would want to guess; here it is given text
 
     from saywhy.edge.events import style_for
-    from saywhy.edge.heap import limit_arenas
+    from saywhy.edge.heap import share_one_arena
     from saywhy.edge.lines import json_gap, queued_stderr, text_gap
     from saywhy.edge.settings import Loaded, load
     from saywhy.serve.app import StartError, run
-    from saywhy.serve.memory import share_one_arena
 
     share_one_arena()
     given = layers.flags(
         upstream=upstream, listen=listen, admin=admin, workers=workers, rules=rules,
         log_format=log_format, log_level=log_level, public_url=public_url,
     )  # fmt: skip
-
-    limit_arenas()
 
     def again() -> Loaded:
         return load(config, flags=given)

@@ -10,10 +10,12 @@ import ssl
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Final
 
 from aiohttp import web
 
 from saywhy.edge.events import style_for
+from saywhy.edge.heap import Tide
 from saywhy.edge.journal import Journal
 from saywhy.edge.meter import Meter
 from saywhy.relay import Recorders, Relay, as_server
@@ -21,6 +23,9 @@ from saywhy.serve.closing import stop_listening
 from saywhy.serve.descriptors import affordable
 from saywhy.serve.reload import Build, known_rules, settle
 from saywhy.serve.sites import SocketSite
+
+_TIDE_SECONDS: Final = 5.0
+"""Between two looks for memory that a burst has left."""
 
 
 class Server:
@@ -48,6 +53,7 @@ class Server:
         )
         self._sites: list[SocketSite] = []
         self._swapping = asyncio.Lock()
+        self._tidying: asyncio.Task[None] | None = None
 
     def _watch_gauges(self) -> None:
         relay, journal = self.relay, self.journal
@@ -68,6 +74,7 @@ class Server:
         await self._runner.setup()
         for sock, tls in share:
             self._sites.append(await self._serve(sock, self._build.tls if tls else None))
+        self._tidying = asyncio.create_task(_tidy())
 
     async def _serve(self, sock: socket.socket, tls: ssl.SSLContext | None) -> SocketSite:
         seconds = self.settings.deadlines.request_head_seconds
@@ -109,7 +116,16 @@ class Server:
         self.relay.pre_shutdown()
         await self.relay.shutdown(seconds)
         await self._runner.cleanup()
+        if self._tidying is not None:
+            self._tidying.cancel()
         await asyncio.to_thread(self.journal.close)
+
+
+async def _tidy() -> None:
+    tide = Tide()
+    while True:
+        await asyncio.sleep(_TIDE_SECONDS)
+        tide.look()
 
 
 def _by_state(relay: Relay) -> dict[tuple[str, ...], float]:
