@@ -43,7 +43,8 @@ _FIRST_BYTES: Final = frozenset(letter for name in _NAMES for letter in (name[0]
 """Most lines are told by their first byte, or the first three, to be none of ours."""
 
 _STARTS: Final = beginnings(_NAMES)
-_STATUSES: Final = {b"%03d" % status: status for status in range(1000)}
+_STATUSES: Final = {b"%03d" % status: status for status in range(100, 1000)}
+"""Less than 100 is no status (RFC 9110 15): to one side an interim answer, to another the final one."""
 
 _CONTROLS: Final = bytes((*range(9), *range(10, 32), 127))
 _REMEMBERED_LINES: Final = 1024

@@ -42,6 +42,8 @@ CASES = (
     _status("418 I'm a teapot", status(418)),
     _status("299 Odd", status(299)),
     _status("599 Odd", status(599)),
+    _status("099 Odd", failed),
+    Case("answer_status_000_to_head", "9110 15", request("HEAD"), both(failed, lambda seen: len(seen.answers) == 1), Script((head("Content-Length: 2", status="000 Odd"),)), seconds=2.0),
     _status("600 Odd", status(600, 502, 500)),
     _status("999 Odd", status(999, 502, 500)),
     _answer("status_two_digits", "9112 4", head("Content-Length: 2", status="20 OK") + b"ok", failed, "close"),
