@@ -12,6 +12,8 @@ MESSAGES = {
     "unknown-key": '8: rule notice: when.contian: unknown key; did you mean "contains"?',
     "bad-expression": "8: rule notice: when.matches: '(?i)(?<!nearly )sold out' is no RE2 expression (invalid perl operator: (?<!); "
     "RE2 has no look-ahead or look-behind; use `not` with a second condition",
+    "long-repeat": "8: rule notice: when.matches: '(?i)sold out.{0,900}until' has 8119 steps for RE2, more than 6000: "
+    "a counted repeat is written out so often; write `*` for it, count to less, or make a list of several expressions",
     "outranking-page": "9: rule captcha: outranks_failure: overrules server failures by what the page says (contains); "
     "remove outranks_failure, or make the rule of header conditions alone",
     "weak-success": "10: rule captcha: on_success: looks at successes with one weak condition; add a second, independent one "

@@ -6,6 +6,12 @@ import re2
 
 _LONGEST = 2000
 
+_MOST_STEPS = 6000
+"""Instructions of one program. Where RE2 runs out of memory for its states, which counted repeats make it do, it tries all of
+them at each character, in a nanosecond each: a third of a second for the largest page, were it made for that. A repeat
+counts as often as it may occur, and nine times for a sign that may be any letter: `.{1,900}` makes 8,100.
+"""
+
 
 def _options() -> Any:
     options = re2.Options()
@@ -40,6 +46,11 @@ class Expression:
         return self._compiled.search(text)
 
     @property
+    def steps(self) -> int:
+        """How many instructions it has for RE2."""
+        return int(self._compiled.programsize)
+
+    @property
     def groups(self) -> int:
         """How many capturing groups there are."""
         return int(self._compiled.groups)
@@ -52,7 +63,13 @@ def check_expression(pattern: Any) -> Any:
     if not pattern or len(pattern) > _LONGEST:
         raise ValueError(f"an expression has 1 to {_LONGEST} characters; this one has {len(pattern)}")
     try:
-        return Expression(pattern)
+        expression = Expression(pattern)
+        if expression.steps <= _MOST_STEPS:
+            return expression
+        raise ValueError(
+            f"{pattern!r} has {expression.steps} steps for RE2, more than {_MOST_STEPS}: a counted repeat is written out so often; "
+            "write `*` for it, count to less, or make a list of several expressions"
+        )
     except re2.error as error:
         said = error.args[0] if error.args else error
         reason = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
