@@ -5,7 +5,7 @@ import pytest
 from saywhy.core.model import Fields, Head, Request, Response
 from saywhy.core.page import read
 from saywhy.core.rules import Rulebook, RuleInfo
-from saywhy.core.rules.rulebook import compile_rule
+from saywhy.core.rules.compiled import compile_rule
 from saywhy.core.rules.shape import Pack
 
 PAGE = """<!doctype html><html><head><title>Kettle &ndash; Sold&nbsp;Out</title>

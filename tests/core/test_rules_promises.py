@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from saywhy.core.model import Fields, Head, Request, Response
 from saywhy.core.page import read
 from saywhy.core.rules import Rulebook, RuleInfo, Work, rules_schema
+from saywhy.core.rules.compiled import compile_rule
 from saywhy.core.rules.fold import fold, fold_literal
-from saywhy.core.rules.rulebook import compile_rule
 from saywhy.core.rules.shape import Pack
 from saywhy.edge.packs import load_rulebook
 from saywhy.edge.rulefaults import RuleErrors

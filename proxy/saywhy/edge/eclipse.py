@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from saywhy.core.contract.statuses import code_for_status
-from saywhy.core.rules.rulebook import asks_header
+from saywhy.core.rules.compiled import asks_header
 from saywhy.core.rules.shape import Rule, When
 from saywhy.edge.packs import LoadedPack
 from saywhy.edge.rulefaults import RuleError, row

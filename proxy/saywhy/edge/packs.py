@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from saywhy.core.rules import Rulebook, RuleInfo
 from saywhy.core.rules.checks import flaws
-from saywhy.core.rules.rulebook import CompiledRule, Origin, compile_rule
+from saywhy.core.rules.compiled import CompiledRule, Origin, compile_rule
 from saywhy.core.rules.shape import Pack, Rule, When
 from saywhy.edge.documents import Document, DocumentError, read_document
 from saywhy.edge.examples import Example, ExampleError, examples

@@ -2,7 +2,7 @@
 
 Here live the shape of pack files, the conditions, the pass over a page for literals, and the rulebook; no file
 is read here (saywhy.edge.packs does that), and no tree is built here (saywhy.core.page does that). The route: shape
-(what authors write) -> checks (what they may not) -> groups, headtests, pagetests (compiled conditions) -> prefilter
+(what authors write, of parts) -> checks (what they may not) -> groups, headtests, pagetests (compiled conditions), compiled (a rule of them) -> prefilter
 (which rules are worth a look) -> rulebook (in order, first match) -> extract (what it says).
 
 For authors of packs
@@ -49,8 +49,9 @@ Promises: below 400 only rules with on_success speak, and they need two independ
 header; at 5xx only rules with outranks_failure, and rules whose code is the status's own anyway.
 """
 
+from saywhy.core.rules.compiled import RuleInfo
 from saywhy.core.rules.exam import Work
-from saywhy.core.rules.rulebook import Match, Rulebook, RuleInfo, Step
+from saywhy.core.rules.rulebook import Match, Rulebook, Step
 from saywhy.core.rules.shape import rules_schema
 
 __all__ = ["Match", "RuleInfo", "Rulebook", "Step", "Work", "rules_schema"]

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from saywhy.core.contract.codes import CODES
 from saywhy.core.rules.extract import placeholders
 from saywhy.core.rules.fold import fold
-from saywhy.core.rules.shape import Rule, ValueTest, When
+from saywhy.core.rules.parts import ValueTest
+from saywhy.core.rules.shape import Rule, When
 
 _COMMON = frozenset(
     {"accept-ranges", "age", "alt-svc", "cache-control", "connection", "content-encoding", "content-length",

@@ -19,7 +19,7 @@ class Condition(NamedTuple):
     """One compiled condition.
 
     `holds` decides; `why` says in words what stopped it; `on_head` decides as far as heads go (None: the page must be
-    asked). `door` must open for it to hold; `literals` are looked for while it is a candidate. `head_only`: never asks the page.
+    asked); where not `may_settle`, never True. `door` must open for it to hold; `literals` are looked for while it is a candidate. `head_only`: never asks the page.
     """
 
     key: str
@@ -28,6 +28,7 @@ class Condition(NamedTuple):
     why: Callable[[Exam], str]
     on_head: Callable[[Head], bool | None] = unknown
     head_only: bool = False
+    may_settle: bool = False
     door: Door = None
     literals: tuple[Key, ...] = ()
 

@@ -79,6 +79,7 @@ def _all(children: list[Condition]) -> Condition:
         why,
         on_head,
         head_only=all(child.head_only for child in ordered),
+        may_settle=all(child.may_settle for child in ordered),
         door=min(doors, key=_rank) if doors else None,
         literals=_literals(children),
     )
@@ -108,6 +109,7 @@ def _any(children: list[Condition]) -> Condition:
         why,
         on_head,
         head_only=all(child.head_only for child in ordered),
+        may_settle=any(child.may_settle for child in ordered),
         door=merged,
         literals=_literals(children),
     )
@@ -136,5 +138,6 @@ def _not(children: list[Condition]) -> Condition:
         lambda exam: "not: what must not be there is there",
         on_head,
         head_only=inner.head_only,
+        may_settle=True,
         literals=inner.literals,
     )

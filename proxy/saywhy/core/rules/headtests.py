@@ -10,8 +10,8 @@ from saywhy.core.model import Head
 from saywhy.core.page.kind import declared, media_of, possible
 from saywhy.core.rules.conditions import Condition, none_of, shown
 from saywhy.core.rules.exam import Exam
+from saywhy.core.rules.parts import ValueTest
 from saywhy.core.rules.ranges import Span
-from saywhy.core.rules.shape import ValueTest
 
 _KINDS = frozenset({"html", "json", "xml", "text", "binary", "empty"})
 
@@ -69,7 +69,7 @@ def _on_head(key: str, cost: int, holds: Callable[[Head], bool], why: Callable[[
     def why_exam(exam: Exam) -> str:
         return why(exam.head)
 
-    return Condition(key, cost, by_exam, why_exam, holds, head_only=True)
+    return Condition(key, cost, by_exam, why_exam, holds, head_only=True, may_settle=True)
 
 
 def status(spans: tuple[Span, ...]) -> Condition:
@@ -180,6 +180,7 @@ def media(words: tuple[str, ...]) -> Condition:
         lambda exam: none_of(f"media {exam.page.kind}", list(words)),
         on_head,
         head_only=not kinds,
+        may_settle=bool(types),
     )
 
 

@@ -13,9 +13,9 @@ from saywhy.core.rules.exam import Exam
 from saywhy.core.rules.expressions import Expression
 from saywhy.core.rules.fold import fold, fold_literal
 from saywhy.core.rules.headtests import path_glob, value_test, wildcard
+from saywhy.core.rules.parts import Json, JsonLd, Literals, Matching, Select, Size, Title
 from saywhy.core.rules.prefilter import Door, Key
 from saywhy.core.rules.ranges import Span
-from saywhy.core.rules.shape import Json, JsonLd, Literals, Matching, Select, Size, Title
 
 
 def _keys(place: str | None, literals: tuple[str, ...]) -> tuple[Key, ...]:

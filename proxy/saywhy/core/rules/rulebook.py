@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from saywhy.core.contract.statuses import code_for_status
 from saywhy.core.model import Evidence, Head
 from saywhy.core.page import Page, PageLimits
 from saywhy.core.page.kind import media_of
-from saywhy.core.rules.conditions import Condition
+from saywhy.core.rules.compiled import CompiledRule, Origin, RuleInfo, base_of
 from saywhy.core.rules.exam import Exam, OutOfWork, PastBound, Work
-from saywhy.core.rules.extract import Saying
-from saywhy.core.rules.groups import ROWS, compile_when
 from saywhy.core.rules.headtests import sees_success
 from saywhy.core.rules.prefilter import NOTHING_SEEN, Prefilter
-from saywhy.core.rules.shape import Rule, When
-
-Origin = Literal["site", "shipped"]
-
-
-class RuleInfo(NamedTuple):
-    """What there is to know about a rule without asking it anything."""
-
-    pack: str
-    id: str
-    code: str
-    mode: Literal["enforce", "shadow"]
-    opt_in: bool
-    about: str
-    file: str
-    line: int
-    origin: Origin = "site"
-    on_success: str = ""
-    outranks_failure: bool = False
-
-    @property
-    def name(self) -> str:
-        """pack/id"""
-        return f"{self.pack}/{self.id}"
 
 
 class Step(NamedTuple):
@@ -62,63 +36,11 @@ class Match(NamedTuple):
 _NO_MATCH = Match()
 
 
-class CompiledRule(NamedTuple):
-    """A rule ready to be tried. `signals`: what it looks at, in words; `vendor`: heads alone decide it, by at least one
-    field (order of evidence 2); `early`: its plainest conditions, on status, method and media; `media`: the kinds and types
-    that it names.
-    """
-
-    info: RuleInfo
-    condition: Condition
-    signals: tuple[str, ...]
-    saying: Saying
-    vendor: bool
-    early: tuple[Condition, ...] = ()
-    bit: int = 0
-    media: tuple[str, ...] = ()
-
-
 Note = Callable[[Step], None] | None
 
-_EARLY = ("status", "method", "media")
 _MOST_KINDS = 512
 """Kinds of response (status, method, media type, packs) whose candidates are remembered: a site has a dozen."""
 _SHORT_ORDER = 64  # rules; longer orders are asked for once for each kind of response
-
-
-def compile_rule(rule: Rule, info: RuleInfo) -> CompiledRule:
-    """The rule as conditions and sayings."""
-    condition = compile_when(rule.when)
-    vendor = condition.head_only and asks_header(rule.when)
-    signals = tuple(_signals(rule.when))
-    early = tuple(
-        row.build(value)
-        for row in ROWS
-        if row.key in _EARLY and (value := getattr(rule.when, row.attribute)) is not None
-    )
-    return CompiledRule(
-        info, condition, signals, Saying.of(rule.then), vendor, early, media=rule.when.media or ()
-    )
-
-
-def asks_header(when: When) -> bool:
-    """Whether some condition of the group, or below it, is on a field of the response."""
-    groups = (*(when.all or ()), *(when.any or ()))
-    return when.header is not None or any(asks_header(group) for group in groups)
-
-
-def _signals(when: When) -> Iterator[str]:
-    """What was seen, in words of our own."""
-    for name in sorted(when.model_fields_set):
-        key = name.rstrip("_")
-        if key == "header" and when.header is not None:
-            yield from (f"header {field.lower()}" for field in when.header)
-        elif key in {"all", "any"}:
-            for group in getattr(when, name) or ():
-                if key == "all":
-                    yield from _signals(group)
-        elif key not in {"not", "status", "method", "host", "path", "media", "size"}:
-            yield key
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -217,7 +139,9 @@ class Rulebook:
                     note(Step(rule.info.name, "stopped", rule.condition.why(exam)))
                 continue
             if self._won(rule, shadowed, note):
-                return Match(rule.saying.evidence(_head_exam(head, self._work), _base(rule)), tuple(shadowed))
+                return Match(
+                    rule.saying.evidence(_head_exam(head, self._work), base_of(rule)), tuple(shadowed)
+                )
         return Match(None, tuple(shadowed))
 
     def match(
@@ -261,7 +185,7 @@ class Rulebook:
                 if note:
                     note(Step(rule.info.name, "stopped", _why(rule, exam)))
             elif self._won(rule, shadowed, note):
-                return Match(rule.saying.evidence(exam, _base(rule)), tuple(shadowed), exam.exhausted)
+                return Match(rule.saying.evidence(exam, base_of(rule)), tuple(shadowed), exam.exhausted)
         return Match(None, tuple(shadowed), exam.exhausted)
 
     def _worth_a_look(self, head: Head, page: Page, packs: tuple[str, ...] | None) -> int:
@@ -311,6 +235,7 @@ class Rulebook:
                 rule
                 for rule in self._ordered(self._successes, packs)
                 if all(test.on_head(head) is not False for test in rule.early)
+                and (rule.condition.may_settle or sees_success(rule.media, media))
             )
             if len(self._candidates) < _MOST_KINDS:
                 self._candidates[kind] = candidates
@@ -333,17 +258,3 @@ _NO_PAGE = Page("empty", "", "", size=0, truncated=False, fault="", limits=PageL
 
 def _head_exam(head: Head, work: Work) -> Exam:
     return Exam(head, _NO_PAGE, NOTHING_SEEN, work)
-
-
-def _base(rule: CompiledRule) -> Evidence:
-    info = rule.info
-    on_success: Literal["", "rewrite", "annotate"] = (
-        "rewrite" if info.on_success == "rewrite" else "annotate" if info.on_success == "annotate" else ""
-    )
-    return Evidence(
-        decided_by="header" if rule.vendor else "rule",
-        rule=info.name,
-        signals=rule.signals,
-        outranks_failure=info.outranks_failure,
-        on_success=on_success,
-    )
