@@ -21,6 +21,7 @@ from loopback import (
 )
 
 from saywhy.relay import reader as reading
+from saywhy.relay.downstream import Downstream
 from saywhy.relay.upstream import Upstream
 
 AGENT = "Accept: application/json"
@@ -118,8 +119,12 @@ async def test_what_the_site_does_meanwhile(name: str, obeys: bool, monkeypatch:
 
 
 @both_loops
-async def test_a_caller_that_leaves_meanwhile_is_recorded_once_and_its_bytes_are_given_back() -> None:
+async def test_a_caller_that_leaves_meanwhile_is_recorded_once_and_its_bytes_are_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     gate = threading.Event()
+    said: list[bytes] = []
+    monkeypatch.setattr(Downstream, "say", lambda self, data: said.append(data))
     async with serving([HEAD + PAGE[:150], 9.0]) as site, relaying(
         site.port, Decider(gate=gate, limit=LIMIT)
     ) as running:  # fmt: skip
@@ -133,6 +138,7 @@ async def test_a_caller_that_leaves_meanwhile_is_recorded_once_and_its_bytes_are
         await _reading(running, 0)
         assert len(running.outcomes) == 1
         assert (running.relay.inflight, running.relay.held_bytes) == (0, 0)
+        assert said == []  # what was read in the end is for nobody
 
 
 @both_loops
