@@ -388,6 +388,33 @@ async def test_a_slow_caller_makes_the_site_wait_and_its_connection_is_reused_re
         writer.close()
 
 
+@pytest.mark.parametrize("fields", [(), ("Connection: close",)], ids=["kept", "closed"])
+@both_loops
+async def test_a_slow_caller_gets_the_end_of_an_answer_however_long_its_connection_stood(
+    fields: tuple[str, ...],
+) -> None:
+    page = b"<p>all of it</p>" * 4000
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(page) + page
+    async with (
+        serving(answer) as site,
+        relaying(site.port, deadlines={"caller_keepalive_seconds": 0.1, "idle_seconds": 5}) as running,
+    ):
+        for listener in [one for place in running.runner.sites for one in place._server.sockets]:  # type: ignore[attr-defined]
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        loop = asyncio.get_running_loop()
+        with socket.socket() as caller:
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            caller.setblocking(False)
+            await loop.sock_connect(caller, ("127.0.0.1", running.port))
+            await loop.sock_sendall(caller, get("/", *fields))
+            await running.settled()  # the site has said all
+            await asyncio.sleep(0.3)
+            got = b""
+            while not got.endswith(page) and (piece := await loop.sock_recv(caller, 65536)):
+                got += piece
+            assert got.endswith(b"\r\n\r\n" + page)
+
+
 @both_loops
 async def test_a_slow_site_makes_the_caller_wait() -> None:
     async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

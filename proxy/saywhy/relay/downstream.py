@@ -242,11 +242,12 @@ class Downstream(Parting, asyncio.Protocol):
         elif self.deadline < now:
             if self._ahead and not self._closing:
                 self._refuse_unread("request_timeout")
+            elif self._is_still_taking():
+                self.deadline = now + self.relay.wait_idle
             elif self._closing:
                 self.transport.abort()
             else:
-                self._closing = True
-                self.transport.close()
+                self._part()
 
     def pause_writing(self) -> None:
         """The caller does not keep up: the site has to wait."""

@@ -25,7 +25,7 @@ class Parting(Outlet):
     in `_ahead`.
     """
 
-    __slots__ = ("_ahead", "_closing", "_framing", "_share", "deadline", "exchange", "relay")
+    __slots__ = ("_ahead", "_closing", "_framing", "_owed", "_share", "deadline", "exchange", "relay")
 
     def __init__(self, relay: Relay) -> None:
         super().__init__(relay.outbox)
@@ -35,6 +35,7 @@ class Parting(Outlet):
         self._ahead = bytearray()
         self._share = Share(relay.waiting)
         self._closing = False
+        self._owed = 0  # bytes of the last answer that were still unsent when the sweep looked
         self.deadline = 0.0
 
     @property
@@ -61,7 +62,20 @@ class Parting(Outlet):
                 raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _HARD)
             self.transport.abort()
         else:
-            self.transport.close()
+            self._part()
+
+    def _part(self) -> None:
+        """Close as soon as what was said is sent, to a caller that may be slow."""
+        self._closing = True
+        self.transport.close()
+        self.deadline = self.relay.sweep.now + self.relay.wait_idle
+
+    def _is_still_taking(self) -> bool:
+        """Whether the caller is slow but not stuck: it has taken some of the last answer since this was asked last."""
+        owed = self.transport.get_write_buffer_size()
+        taking = 0 < owed != self._owed
+        self._owed = owed
+        return taking
 
     def _close(self) -> None:
         """Close once everything is sent. To a caller that is still sending, a plain close would be a reset that may
@@ -76,14 +90,13 @@ class Parting(Outlet):
             self.transport.write_eof()
             self.deadline = self.relay.sweep.now + _LINGER_SECONDS
         else:
-            self.transport.close()
+            self._part()
 
     def close(self) -> None:
         """Close an idle connection; one in the middle of a request or an answer goes on (and closes after it)."""
         if self.is_idle:
-            self._closing = True
             self.flush()
-            self.transport.close()
+            self._part()
 
     def abort(self) -> None:
         """Close now."""
