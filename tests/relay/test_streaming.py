@@ -457,6 +457,38 @@ async def test_a_body_sent_while_the_connection_is_dialled_waits_in_bounds() -> 
         writer.close()
 
 
+@both_loops
+async def test_a_body_in_tiny_pieces_that_waits_for_a_connection_costs_no_more_than_its_bytes() -> None:
+    size = 20_000
+    asked, release = asyncio.Event(), asyncio.Event()
+
+    async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while b"Content-Length" not in await reader.readuntil(b"\r\n\r\n"):
+            asked.set()
+            await release.wait()
+            writer.write(OK)
+        assert await reader.readexactly(size) == bytes(range(200)) * (size // 200)
+        writer.write(OK)
+
+    async with listening(site) as port, relaying(port, limits={"upstream_connections": 1}) as running:
+        first = asyncio.create_task(running.ask(get()))
+        await asked.wait()
+        reader, writer = await running.open()
+        writer.write(get("/", f"Content-Length: {size}", method="POST"))
+        for _ in range(500):
+            if running.relay.inflight == 2:
+                break
+            await asyncio.sleep(0.01)
+        caller = running.relay.connections[-1]
+        began = time.process_time()  # of the processor's time: however busy the machine is
+        for number in range(size):
+            caller.data_received(bytes((number % 200,)))
+        assert time.process_time() - began < 0.5  # it took 3.3 s
+        release.set()
+        assert (await read_answer(reader)).body == (await first).body == b"ok"
+        writer.close()
+
+
 async def _plain_site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.readuntil(b"\r\n\r\n")
     writer.write(OK)

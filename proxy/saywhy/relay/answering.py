@@ -39,7 +39,7 @@ class Answering:
     upstream: Upstream | None = None
     sent_status = 0
     _pool: Pool | None = None
-    _pending: list[bytes] | None = None
+    _pending: bytearray | None = None  # a list of pieces would be copied, and counted, once a piece
     _share: Share | None = None
     _upstream_name = ""
     _answered = _keep = False
@@ -65,7 +65,7 @@ class Answering:
         self._bytes_in = len(head.raw)
         if piece:
             self._bytes_in += len(piece)
-            self._pending = [piece]
+            self._pending = bytearray(piece)
         self._began = perf_counter()
 
     def _consider(self, reply: ResponseHead, piece: bytes, done: bool) -> bool:

@@ -75,7 +75,7 @@ class Exchange(Answering):
         """There is no connection yet: what there is of the request is kept, and counted."""
         if self._share is None:
             self._share = Share(self._relay.waiting)
-        if not self._share.set(len(self._onward) + sum(map(len, self._pending or ()))):
+        if not self._share.set(len(self._onward) + len(self._pending or b"")):
             self.fail("connection_limit_reached")
 
     def attach(self, upstream: Upstream) -> None:
@@ -88,7 +88,7 @@ class Exchange(Answering):
         if self._down.pins is not None and self._pool is not None:
             self._down.pins.bind(self._pool, upstream)
         if self._pending:
-            self._onward += b"".join(self._pending)
+            self._onward += self._pending
             self._pending = None
             self.body_sent = True
             self._down.resume()
@@ -111,8 +111,9 @@ class Exchange(Answering):
         self._bytes_in += len(piece)
         self.request_done = done
         if self.upstream is None:
-            self._pending = [*(self._pending or ()), piece]
-            if sum(map(len, self._pending)) > self._relay.limits.stream_buffer_bytes:
+            self._pending = self._pending or bytearray()
+            self._pending += piece
+            if len(self._pending) > self._relay.limits.stream_buffer_bytes:
                 self._down.pause()
             self._wait()
             return
