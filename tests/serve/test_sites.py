@@ -74,7 +74,9 @@ def test_a_sites_ca_is_read_beside_the_settings_and_anew_when_it_changes(
         )
         with serving(url, tmp_path, config=settings) as proxy:
             assert _status(proxy) == 502
-            assert any("comes from a CA that is not trusted here" in event for event in _events(proxy))
+            assert wait_until(
+                lambda: any("comes from a CA that is not trusted here" in event for event in _events(proxy))
+            )
             (tmp_path / "ca.pem").write_bytes(pairs["ca"].certificate.read_bytes())
             proxy.signal(signal.SIGHUP)
             assert wait_until(lambda: _status(proxy) == 200)
