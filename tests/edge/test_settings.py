@@ -186,6 +186,12 @@ MISTAKES = [
         "SAYWHY_FORWARDING__TRUSTED_PROXIES", "10/8",
         "SAYWHY_FORWARDING__TRUSTED_PROXIES: forwarding.trusted_proxies is '10/8': '10/8' is no address or network; write 10.0.0.0/8, 192.0.2.7, fd00::/8 or unix.",
     ),
+    ("SAYWHY__ADMIN", ":80", "SAYWHY__ADMIN: admin is :80, and so is listen; each needs a port or a path of its own."),
+    ("SAYWHY__TLS", '{"listen": [":0", ":0", ":80"], "certificate_file": "x"}', "SAYWHY__TLS: tls.listen is :80, and so is listen; each needs a port or a path of its own."),
+    ("SAYWHY__LISTEN", "unix:/a, unix:/a", "SAYWHY__LISTEN: listen is unix:/a, and so is listen; each needs a port or a path of its own."),
+    ("SAYWHY__LIMITS", '{"fields_count": true}', "SAYWHY__LIMITS: limits.fields_count is True; it must be a whole number."),
+    ("SAYWHY__DEADLINES", '{"drain_seconds": false}', "SAYWHY__DEADLINES: deadlines.drain_seconds is False; it must be a number."),
+    ("SAYWHY__UPSTREAMS", '{"a": {"url": "https://a", "breaker_failures": true}}', "SAYWHY__UPSTREAMS: upstreams.a.breaker_failures is True; it must be a whole number."),
     ("SAYWHY__ROUTES", '[{"mode": "of"}]', "SAYWHY__ROUTES: routes[0].mode is 'of'; it must be one of enforce, shadow, off; did you mean off?"),
     ("SAYWHY__ROUTES", '[{"hosts": "x"}]', "SAYWHY__ROUTES: routes[0].hosts is not a setting; did you mean host?"),
     ("SAYWHY__ROUTES", '[{"upstream": "defalt"}]', "SAYWHY__ROUTES: routes[0].upstream is 'defalt', which is not among upstreams; did you mean default?"),
@@ -195,7 +201,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("name", "text", "said"), MISTAKES, ids=[f"{row[0]}={row[1]}" for row in MISTAKES])
 def test_a_mistake_is_a_sentence(name: str, text: str, said: str) -> None:
-    assert mistakes({**SITE, name: text}) == [said]
+    assert mistakes({**SITE, "SAYWHY__LISTEN": ":80", name: text}) == [said]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from certificates import Pair, authority, issued
 
 from saywhy.edge.assemble import digest
 from saywhy.edge.settings import Settings, SettingsError, Upstream, load
+from saywhy.edge.settings.upstreams import FILES
 from saywhy.edge.trust import TrustError, client_context, falling_back, keep, require_usable
 
 
@@ -112,6 +113,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"URL": "https://a", "KEY_FILE": "/x"}, "upstreams.a.key_file is given without certificate_file"),
     ({"URL": "https://a", "KEY_PASSWORD_FILE": "/x"}, "upstreams.a.key_password_file is given without certificate_file"),
     ({"URL": "https://a", "VERIFY": "false", "CA_FILE": "/x"}, "upstreams.a.ca_file has no effect while verify is false"),
+    ({"URL": "https://a", "SERVER_NAME": "a." * 128}, "upstreams.a.server_name is"),
     ({"URL": "https://a", "SERVER_NAME": "a:443"}, "upstreams.a.server_name is 'a:443': it must be a host name"),
 ]  # fmt: skip
 
@@ -121,6 +123,31 @@ def test_what_cannot_be_meant_together(site: dict[str, str], sentence: str) -> N
     with pytest.raises(SettingsError) as raised:
         load(environ={f"SAYWHY_UPSTREAMS__A__{key}": value for key, value in site.items()})
     assert sentence in str(raised.value)
+
+
+def test_an_empty_file_is_none(tmp_path: Path) -> None:
+    site = {f"SAYWHY_UPSTREAMS__A__{key.upper()}": "" for key in FILES}
+    assert (
+        load(environ={"SAYWHY_UPSTREAMS__A__URL": "http://a", **site}).settings.upstreams["a"].ca_file is None
+    )
+    file = tmp_path / "saywhy.yaml"
+    file.write_text("upstreams: {a: {url: 'https://a', ca_file: ''}}")
+    assert load(file, environ={}).settings.upstreams["a"].ca_file is None
+
+
+def test_a_password_in_the_place_of_its_file_is_not_repeated(pairs: dict[str, Pair]) -> None:
+    named = {"certificate_file": "locked.pem", "key_file": "locked.key", "key_password_file": "open-sesame"}
+    with pytest.raises(TrustError) as raised:
+        client_context(_upstream(pairs, named))
+    assert "sesame" not in str(raised.value)
+
+
+def test_a_certificate_without_a_listener_is_a_doubt() -> None:
+    environ = {"SAYWHY_UPSTREAMS__A": "http://a", "SAYWHY_TLS__CERTIFICATE_FILE": "/x"}
+    (doubt,) = load(environ=environ).doubts
+    assert str(doubt).startswith(
+        "SAYWHY_TLS__CERTIFICATE_FILE: tls.certificate_file is for HTTPS, and nothing"
+    )
 
 
 def test_a_site_that_is_not_verified_is_a_doubt_with_its_name() -> None:

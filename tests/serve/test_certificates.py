@@ -74,7 +74,7 @@ MISTAKES = [
     ("a.pem garbage", "tls.key_file {}/garbage holds no private key in PEM form"),
     ("locked.pem locked.key", "tls.key_file {}/locked.key is encrypted; set tls.key_password_file"),
     ("locked.pem locked.key wrong", "tls.key_password_file does not open {}/locked.key"),
-    ("locked.pem locked.key gone", "tls.key_password_file {}/gone cannot be read"),
+    ("locked.pem locked.key gone", "tls.key_password_file names a file that cannot be read"),
     ("a.pem a.key - garbage", "tls.client_ca_file {}/garbage holds no certificate in PEM form"),
     (". a.key", "tls.certificate_file {} is a folder, not a file"),
 ]

@@ -161,7 +161,13 @@ def _show_ours(context: ssl.SSLContext, upstream: Upstream, certificate: Path) -
 def _password(upstream: Upstream) -> bytes | None:
     if upstream.key_password_file is None:
         return None
-    return _read("key_password_file", upstream.key_password_file).rstrip("\r\n").encode()
+    try:
+        return read_bytes(upstream.key_password_file, _FILE_BYTES).rstrip(b"\r\n")
+    except OSError as error:  # not by name: who mistakes the setting writes the password there
+        raise TrustError(
+            "key_password_file",
+            f"names a file that {unreadable(error)}; check the path and who may read it.",
+        ) from None
 
 
 def _explain(

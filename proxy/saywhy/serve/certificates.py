@@ -82,7 +82,13 @@ def _password(file: Path | None) -> bytes | None:
     """The first line of the file: editors end it with a line break that is not meant."""
     if file is None:
         return None
-    return _readable("key_password_file", file).split(b"\n", 1)[0].rstrip(b"\r")
+    try:
+        return read_bytes(file, _MOST_BYTES).split(b"\n", 1)[0].rstrip(b"\r")
+    except OSError as unreadable:  # not by name: who mistakes the setting writes the password there
+        raise _Unusable(
+            "key_password_file",
+            f"names a file that {why_unreadable(unreadable)}; mount it readable, or name another.",
+        ) from None
 
 
 class _NoPassword(Exception):

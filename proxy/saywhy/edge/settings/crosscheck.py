@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from saywhy.core.policy import Policy, Routes
+from saywhy.edge.settings.addresses import Address, parse_address
 from saywhy.edge.settings.faults import Path, Problem, dotted, origin_of
 from saywhy.edge.settings.sections import Route, Settings
 from saywhy.edge.settings.upstreams import contradictions, doubts
@@ -29,6 +30,8 @@ def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]
 
     if not settings.listen and not settings.tls.listen:
         complain(("listen",), "is off, and so is tls.listen: nobody could come in; write 127.0.0.1:8080.")
+    for path, text, other in _taken_twice(settings):
+        complain(path, f"is {text}, and so is {other}; each needs a port or a path of its own.")
     for place, route in enumerate(settings.routes):
         if unconditional is not None:
             complain(
@@ -58,12 +61,30 @@ def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]
     return problems
 
 
+def _taken_twice(settings: Settings) -> Iterator[tuple[Path, str, str]]:
+    """(path, address, the setting that has it already). Port 0 is another one each time."""
+    written: list[tuple[Path, str]] = [(("listen",), text) for text in settings.listen]
+    written += [(("tls", "listen"), text) for text in settings.tls.listen]
+    written += [(("admin",), settings.admin)] if settings.admin else []
+    taken: dict[Address, Path] = {}
+    for path, text in written:
+        address = parse_address(text)
+        if address in taken:
+            yield path, text, dotted(taken[address])
+        elif address.port or address.path:
+            taken[address] = path
+
+
 def doubted(settings: Settings, origins: Mapping[Path, str]) -> Iterator[Problem]:
     """What works, and is perhaps not what was wanted."""
     for name, upstream in settings.upstreams.items():
         for key, message in doubts(upstream):
             path: Path = ("upstreams", name, key)
             yield Problem(origin_of(path, origins), dotted(path), message)
+    if settings.tls.certificate_file and not settings.tls.listen:
+        path = ("tls", "certificate_file")
+        message = "is for HTTPS, and nothing listens for it; write tls.listen, :8443 for example."
+        yield Problem(origin_of(path, origins), dotted(path), message)
 
 
 def _policy(route: Route, place: int, settings: Settings) -> Policy:

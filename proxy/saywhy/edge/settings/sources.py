@@ -141,7 +141,7 @@ def _from_file(layers: _Layers, file: FilePath) -> None:
     upstreams = layers.tree.get("upstreams")
     for site in upstreams.values() if isinstance(upstreams, dict) else ():
         for key in FILES if isinstance(site, dict) else ():
-            if isinstance(site.get(key), str):
+            if isinstance(site.get(key), str) and site[key]:
                 site[key] = str(file.parent / site[key])
     tls = layers.tree.get("tls")
     if isinstance(tls, dict):

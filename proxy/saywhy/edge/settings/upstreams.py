@@ -8,6 +8,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
@@ -15,6 +16,7 @@ from pydantic import Field, field_validator
 from saywhy.edge.settings.model import Section
 
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
+_NAME_CHARS = 253  # RFC 1035 2.3.4, as it is written
 FILES = ("ca_file", "certificate_file", "key_file", "key_password_file")
 """Settings that name a file; relative ones are taken from the settings file's folder."""
 
@@ -91,11 +93,18 @@ class Upstream(Section):
             raise ValueError("its port must be a number from 1 to 65535")
         return url.rstrip("/")
 
+    @field_validator(*FILES, mode="before")
+    @classmethod
+    def _empty_is_none(cls, file: Any) -> Any:
+        return None if file == "" else file
+
     @field_validator("server_name")
     @classmethod
     def _name(cls, name: str) -> str:
         if name and not _is_address(name) and not all(map(_LABEL.fullmatch, name.rstrip(".").split("."))):
             raise ValueError("it must be a host name or an address; write shop.example, without port")
+        if len(name.rstrip(".")) > _NAME_CHARS:
+            raise ValueError(f"host names end at {_NAME_CHARS} characters; write the certificate's name")
         return name.rstrip(".")
 
     @property
