@@ -15,7 +15,7 @@ from stage.serving import Saywhy, serving
 from stage.wire import ask
 
 from saywhy.edge.settings import Limits, Settings
-from saywhy.serve.descriptors import affordable, doubt, visitors
+from saywhy.serve.descriptors import affordable, doubt, take_enough, visitors
 
 FILES = 96
 UNDER = ["sh", "-c", f'ulimit -n {FILES}; exec "$@"', "sh"]
@@ -77,3 +77,17 @@ def test_a_crowd_shuts_nobody_out_who_is_to_see_it(tmp_path: Path, workers: int)
         doubted, *others = told(proxy)
         assert f"a process may open {FILES} files" in doubted
         assert others == ["reloaded"]
+
+
+@pytest.mark.parametrize(
+    ("hard", "soft"), [(resource.RLIM_INFINITY, 20_384), (1_048_576, 20_384), (4096, 4096), (1024, 1024)]
+)
+def test_the_soft_limit_is_raised_as_far_as_it_is_needed(
+    monkeypatch: pytest.MonkeyPatch, hard: int, soft: int
+) -> None:
+    settings = Settings.model_validate({"upstreams": {"default": "http://127.0.0.1:1"}})
+    wanted: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: wanted.append(limits))
+    take_enough(settings)
+    assert wanted == [(soft, hard)]

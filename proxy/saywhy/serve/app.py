@@ -19,7 +19,7 @@ from saywhy.edge.events import open_events, overheard, style_for
 from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Loaded, SettingsError
 from saywhy.serve.admin import AdminPort
-from saywhy.serve.descriptors import take_all
+from saywhy.serve.descriptors import take_enough
 from saywhy.serve.ending import leave, listen_to_signals
 from saywhy.serve.greeting import greet
 from saywhy.serve.listening import Listeners, StartError, open_admin, open_listeners
@@ -92,7 +92,7 @@ async def _live(build: Build, load: Callable[[], Loaded], listeners: Listeners, 
 
 def run(loaded: Loaded, load: Callable[[], Loaded]) -> None:
     """Serve until told to stop. Raises StartError with a sentence where that cannot begin."""
-    take_all()
+    take_enough(loaded.settings)
     try:
         build = make_build(lambda: loaded)
     except (SettingsError, RuleErrors) as wrong:

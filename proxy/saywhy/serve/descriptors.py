@@ -18,13 +18,21 @@ _VISITORS: Final = 64
 """Of the admin port at once. A node's probes, two Prometheus servers and a person with a browser open some ten."""
 
 
-def take_all() -> None:
-    """Raise the soft limit to the hard one. The soft one is 1,024 nearly everywhere, for the sake of programs that use
-    select(2), which cannot count further.
+def take_enough(settings: Settings) -> None:
+    """Raise the soft limit to what the settings need, where the hard one allows: it is 1,024 nearly everywhere, for the
+    sake of programs that use select(2), which cannot count further. No more than that: it bounds the handshakes that
+    nobody ends, too.
     """
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):  # macOS does not take its own "unlimited"
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return
+    limits = settings.limits
+    # A tunnel takes two.
+    wanted = 2 * limits.caller_connections + limits.upstream_connections * len(settings.upstreams) + _OWN
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    with contextlib.suppress(OSError, ValueError):  # macOS has a limit below its own "unlimited"
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
 
 
 def affordable(settings: Settings) -> Limits:
