@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from stage.callers import CURL, request
 from stage.scripted import ScriptedSite, page
-from stage.serving import Saywhy, serving
-from stage.wire import ask
+from stage.serving import Saywhy, serving, wait_until
+from stage.wire import Torn, ask
 
 from saywhy.edge.settings import Limits, Settings
 from saywhy.serve.descriptors import affordable, doubt, take_enough, visitors
@@ -57,6 +57,12 @@ def told(proxy: Saywhy) -> list[str]:
     return [event["event"] for event in proxy.log() if "event" in event][1:]
 
 
+def _served(proxy: Saywhy) -> bool:
+    with contextlib.suppress(OSError, Torn):
+        return ask(proxy.port, request(proxy.port, "/bread", CURL)).status == 200
+    return False
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_crowd_shuts_nobody_out_who_is_to_see_it(tmp_path: Path, workers: int) -> None:
     with (
@@ -66,7 +72,7 @@ def test_a_crowd_shuts_nobody_out_who_is_to_see_it(tmp_path: Path, workers: int)
         with crowd(proxy.port, 2 * FILES):
             assert proxy.get("/-/healthy")[0] == 200
             assert proxy.get("/-/reload", method="POST")[0] == 200
-        assert ask(proxy.port, request(proxy.port, "/bread", CURL)).status == 200
+        assert wait_until(lambda: _served(proxy)), "the crowd is gone"
         with crowd(proxy.admin, 20) as first, crowd(proxy.admin, FILES - 20):
             assert proxy.get("/-/ready")[0] == 200
             assert ask(proxy.port, request(proxy.port, "/bread", CURL)).status == 200
