@@ -75,6 +75,17 @@ def test_the_third_time_nothing_is_parsed(planted: list[str]) -> None:
     assert len(planted) == 2
 
 
+def test_of_a_long_page_what_is_read_decides(planted: list[str]) -> None:
+    familiar = Familiar()
+    for end in range(4):
+        body = PAGE.encode().ljust(65_536) + b"x" * (end + 1)
+        assert said(familiar.read(HTML, body, complete=True)) == said(read(HTML, body))
+    assert len(planted) == 4 + 2
+    whole = PAGE.encode().ljust(65_536)
+    assert not familiar.read(HTML, whole, complete=True).truncated
+    assert familiar.read(HTML, whole + b"x", complete=True).truncated
+
+
 def test_what_comes_once_is_not_kept() -> None:
     familiar = Familiar()
     for number in range(300):

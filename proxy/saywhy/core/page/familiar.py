@@ -13,8 +13,8 @@ from saywhy.core.page.limits import PageLimits
 from saywhy.core.page.page import Page, read
 from saywhy.core.page.stencil import Stencils
 
-_LEAST, _MOST = 256, 65_536
-"""Bytes of a body: below, reading is as quick as looking up; above, a few pages would fill what there is."""
+_LEAST, _MOST = 256, 65_537
+"""Bytes of a body, as far as it is read and one more: below, reading is as quick as looking up; above, a few pages would fill what there is."""
 
 _KEPT_BYTES = 2 << 20
 """For all pages together; one of 8 KB takes 40."""
@@ -42,9 +42,12 @@ class Familiar:
 
     def read(self, fields: Fields, body: bytes, *, complete: bool) -> Page:
         """As `page.read`: the page, for this caller alone."""
+        coding, limit = fields.joined("content-encoding"), self._limits.decoded_bytes
+        if len(body) > limit and not coding:
+            body = body[: limit + 1]  # one more says that it goes on
         if not _LEAST <= len(body) <= _MOST:
             return read(fields, body, complete=complete, limits=self._limits)
-        key = (fields.get("content-type") or "", fields.joined("content-encoding"), complete, body)
+        key = (fields.get("content-type") or "", coding, complete, body)
         kept = self._pages.get(key)
         if kept is not None:
             return kept.again()
