@@ -186,9 +186,6 @@ MISTAKES = [
         "SAYWHY_FORWARDING__TRUSTED_PROXIES", "10/8",
         "SAYWHY_FORWARDING__TRUSTED_PROXIES: forwarding.trusted_proxies is '10/8': '10/8' is no address or network; write 10.0.0.0/8, 192.0.2.7, fd00::/8 or unix.",
     ),
-    ("SAYWHY__ADMIN", ":80", "SAYWHY__ADMIN: admin is :80, and so is listen; each needs a port or a path of its own."),
-    ("SAYWHY__TLS", '{"listen": [":0", ":0", ":80"], "certificate_file": "x"}', "SAYWHY__TLS: tls.listen is :80, and so is listen; each needs a port or a path of its own."),
-    ("SAYWHY__LISTEN", "unix:/a, unix:/a", "SAYWHY__LISTEN: listen is unix:/a, and so is listen; each needs a port or a path of its own."),
     ("SAYWHY__LIMITS", '{"fields_count": true}', "SAYWHY__LIMITS: limits.fields_count is True; it must be a whole number."),
     ("SAYWHY__DEADLINES", '{"drain_seconds": false}', "SAYWHY__DEADLINES: deadlines.drain_seconds is False; it must be a number."),
     ("SAYWHY__UPSTREAMS", '{"a": {"url": "https://a", "breaker_failures": true}}', "SAYWHY__UPSTREAMS: upstreams.a.breaker_failures is True; it must be a whole number."),
@@ -196,12 +193,35 @@ MISTAKES = [
     ("SAYWHY__ROUTES", '[{"hosts": "x"}]', "SAYWHY__ROUTES: routes[0].hosts is not a setting; did you mean host?"),
     ("SAYWHY__ROUTES", '[{"upstream": "defalt"}]', "SAYWHY__ROUTES: routes[0].upstream is 'defalt', which is not among upstreams; did you mean default?"),
     ("SAYWHY__ROUTES", '[{}, {"path": "/x"}]', "SAYWHY__ROUTES: routes[1] can never be reached: routes[0] matches everything; move it up."),
+    ("SAYWHY__LISTEN", "28001", "SAYWHY__LISTEN: listen is '28001': it is a port alone; write :28001 (every address) or 127.0.0.1:28001."),
+    ("SAYWHY__ADMIN", "127.0.0.1:8080", "SAYWHY__ADMIN: admin is 127.0.0.1:8080, and listen has it too; give listen or admin another."),
+    ("SAYWHY__LISTEN", ":9180", "SAYWHY__LISTEN: admin is 127.0.0.1:9180, and listen has :9180; give listen or admin another."),
+    ("SAYWHY__LISTEN", "unix:/a,unix:/b,unix:/a", "SAYWHY__LISTEN: listen is unix:/a, and listen has it too; write it once."),
+    (
+        "SAYWHY__TLS", '{"listen": "localhost:8080", "certificate_file": "x"}',
+        "SAYWHY__TLS: tls.listen is localhost:8080, and listen has 127.0.0.1:8080; give listen or tls.listen another.",
+    ),
+    ("SAYWHY_TLS__LISTEN", ":8443", "SAYWHY_TLS__LISTEN: tls.certificate_file is missing: HTTPS needs a certificate; name its file (and tls.key_file)."),
+    (
+        "SAYWHY_TLS__CERTIFICATE_FILE", "x",
+        "SAYWHY_TLS__CERTIFICATE_FILE: tls.certificate_file is given, and no HTTPS is served: add tls.listen, such as 0.0.0.0:8443, or write it as off.",
+    ),
+    ("SAYWHY_TLS__MINIMUM_VERSION", "1.1", "SAYWHY_TLS__MINIMUM_VERSION: tls.minimum_version is '1.1': write 1.2 or 1.3; what came before is broken (RFC 8996)."),
+    ("SAYWHY_UPSTREAMS__DEFAULT__DNS_SECONDS", "-1", "SAYWHY_UPSTREAMS__DEFAULT__DNS_SECONDS: upstreams.default.dns_seconds is '-1'; it must be more than 0."),
+    ("SAYWHY_LIMITS__UNSENT_BYTES_BUDGET", "1", "SAYWHY_LIMITS__UNSENT_BYTES_BUDGET: limits.unsent_bytes_budget is '1'; it must be at least 1048576."),
+    ("SAYWHY_DEADLINES__IDLE_SECONDS", "inf", "SAYWHY_DEADLINES__IDLE_SECONDS: deadlines.idle_seconds is 'inf'; it must be a number."),
+    ("SAYWHY__UPSTREAMS", '{"W w": "http://x"}', "SAYWHY__UPSTREAMS: upstreams.\"W w\" is 'W w': that cannot be an upstream's name; use letters, digits, dots and dashes, at most 63."),
+    ("SAYWHY__PUBLIC_URL", '{"a": 1}', "SAYWHY__PUBLIC_URL: public_url is a mapping; it must be a text."),
+    (
+        "SAYWHY__UPSTREAMS", '{"a": "http://x", "b": "http://y"}',
+        "SAYWHY__UPSTREAMS: upstreams are a, b, and nothing says which of them gets what: add routes, or call one of them default.",
+    ),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "text", "said"), MISTAKES, ids=[f"{row[0]}={row[1]}" for row in MISTAKES])
 def test_a_mistake_is_a_sentence(name: str, text: str, said: str) -> None:
-    assert mistakes({**SITE, "SAYWHY__LISTEN": ":80", name: text}) == [said]
+    assert mistakes({**SITE, name: text}) == [said]
 
 
 @pytest.mark.parametrize(
@@ -346,6 +366,91 @@ def test_routes(
     for (host, path), upstream in expected.items():
         picked = made.pick(host, path)
         assert (picked.upstream if picked else None) == upstream
+
+
+UNMATCHED = [
+    # a glob of the route, what to write instead
+    ("host", "https://a.example:443", "a.example"),
+    ("host", "a.example:443", "a.example"),
+    ("host", "a.example:*", "a.example"),
+    ("host", "*.a.example/", "*.a.example"),
+    ("host", "::1", "[::1]"),
+    ("host", "http://[::1]:80/x", "[::1]"),
+    ("host", "a b", "a host name such as"),
+    ("path", "api", "/api"),
+    ("path", "api/*", "/api/*"),
+    ("path", "https://a.example/x", "/x"),
+    ("path", "https://a.example", "/"),
+    ("passthrough_paths", "metrics", "/metrics"),
+]
+
+
+@pytest.mark.parametrize(("key", "glob", "instead"), UNMATCHED)
+def test_a_glob_that_can_never_match(key: str, glob: str, instead: str) -> None:
+    (said,) = mistakes({**SITE, "SAYWHY__ROUTES": json.dumps([{key: ["*x", glob]}])})
+    assert said.startswith(f"SAYWHY__ROUTES: routes[0].{key} has {glob!r}, which can never match: ")
+    assert f"write {instead}" in said
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "a.example",
+        "A.example.",
+        "*",
+        "*.a.example",
+        "[::1]",
+        "[2001:db8::*]",
+        "?.a",
+        "10.0.0.1",
+        "bücher.example",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "*", "*.php", "/a:b", "?api", "[/]x", "/a b"])
+def test_a_glob_that_may_match(host: str, path: str) -> None:
+    assert load(environ={**SITE, "SAYWHY__ROUTES": json.dumps([{"host": [host], "path": [path]}])})
+
+
+BESIDE = [
+    ("127.0.0.1:1", "127.0.0.1:1", True),
+    ("127.0.0.1:1", "127.0.0.1:2", False),
+    ("127.0.0.1:1", "127.0.0.2:1", False),
+    ("127.0.0.1:1", "[::1]:1", False),
+    ("127.0.0.1:0", "127.0.0.1:0", False),
+    (":1", "127.0.0.1:1", True),
+    (":1", "[::1]:1", True),
+    (":1", "shop.internal:1", True),
+    ("0.0.0.0:1", "127.0.0.1:1", True),
+    ("0.0.0.0:1", "[::1]:1", False),
+    ("0.0.0.0:1", "[::]:1", False),
+    ("[::]:1", "[::1]:1", True),
+    ("localhost:1", "[::1]:1", True),
+    ("[::1]:1", "[0:0::1]:1", True),
+    ("Shop.internal:1", "shop.internal:1", True),
+    ("shop.internal:1", "127.0.0.1:1", False),
+    ("unix:/a", "unix:/a", True),
+    ("unix:/a", ":1", False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "collide"), BESIDE)
+def test_addresses_that_cannot_both_be_listened_on(one: str, other: str, collide: bool) -> None:
+    assert parse_address(one).collides(parse_address(other)) is collide
+    assert parse_address(other).collides(parse_address(one)) is collide
+
+
+def test_https_that_is_switched_off_by_its_word_may_keep_its_files() -> None:
+    environ = {**SITE, "SAYWHY_TLS__CERTIFICATE_FILE": "/x", "SAYWHY_TLS__LISTEN": "off"}
+    assert load(environ=environ).settings.tls.listen == ()
+
+
+def test_a_port_alone_in_a_file_is_a_number_and_is_told_the_same(tmp_path: Path) -> None:
+    file = written(tmp_path, "listen: 8080\nadmin: 9180\n")
+    first, second = mistakes(SITE, file)
+    assert first.endswith(
+        "1: listen is 8080: it is a port alone; write :8080 (every address) or 127.0.0.1:8080."
+    )
+    assert second.endswith("write :9180 (every address) or 127.0.0.1:9180.")
 
 
 def test_a_route_may_say_everything_that_a_policy_knows() -> None:

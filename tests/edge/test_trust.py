@@ -84,14 +84,16 @@ def test_files_that_cannot(named: dict[str, str], key: str, sentence: str, pairs
 def test_every_site_is_tried_and_the_line_is_named(tmp_path: Path) -> None:
     file = tmp_path / "saywhy.yaml"
     file.write_text(
-        "upstreams:\n  a:\n    url: https://a\n    ca_file: a.pem\n  b:\n    url: https://b\n    ca_file: b.pem\n"
+        "upstreams:\n  default:\n    url: https://a\n    ca_file: a.pem\n  b:\n    url: https://b\n    ca_file: b.pem\n"
     )
     loaded = load(file, environ={})
     with pytest.raises(SettingsError) as raised:
         require_usable(loaded.settings, loaded.origins)
     first, second = str(raised.value).splitlines()
     # Relative to the settings file, as rules are: both are mounted together.
-    assert first.startswith(f"{file}:4: upstreams.a.ca_file names {tmp_path / 'a.pem'}, which cannot be read")
+    assert first.startswith(
+        f"{file}:4: upstreams.default.ca_file names {tmp_path / 'a.pem'}, which cannot be read"
+    )
     assert second.startswith(f"{file}:7: upstreams.b.ca_file names")
 
 
@@ -140,14 +142,6 @@ def test_a_password_in_the_place_of_its_file_is_not_repeated(pairs: dict[str, Pa
     with pytest.raises(TrustError) as raised:
         client_context(_upstream(pairs, named))
     assert "sesame" not in str(raised.value)
-
-
-def test_a_certificate_without_a_listener_is_a_doubt() -> None:
-    environ = {"SAYWHY_UPSTREAMS__A": "http://a", "SAYWHY_TLS__CERTIFICATE_FILE": "/x"}
-    (doubt,) = load(environ=environ).doubts
-    assert str(doubt).startswith(
-        "SAYWHY_TLS__CERTIFICATE_FILE: tls.certificate_file is for HTTPS, and nothing"
-    )
 
 
 def test_a_site_that_is_not_verified_is_a_doubt_with_its_name() -> None:

@@ -6,6 +6,7 @@ addresses listen addresses
 listening listeners, TLS to callers, workers
 faults    what is wrong, in sentences with file, line, key and remedy
 crosscheck what spans sections; settings -> Routes
+globs     globs of routes that match nothing, ever
 sources   the layers, and the origin of every value
 reference the generated table of all settings
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from saywhy.core.policy import Policy, Routes
-from saywhy.edge.settings.addresses import Address, parse_address
 from saywhy.edge.settings.faults import Path, Problem, dotted, origin_of
+from saywhy.edge.settings.globs import unreachable
+from saywhy.edge.settings.listening import clashes, half_given
 from saywhy.edge.settings.sections import Route, Settings
 from saywhy.edge.settings.upstreams import contradictions, doubts
 
@@ -25,14 +26,26 @@ def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]
     problems: list[Problem] = []
     unconditional: int | None = None
 
-    def complain(path: Path, message: str) -> None:
-        problems.append(Problem(origin_of(path, origins), dotted(path), message))
+    def complain(path: Path, message: str, beside: Path = ()) -> None:
+        """`beside` is the other half of a contradiction: it was written where the one at `path` is a default."""
+        where = origin_of(path, origins) or (origin_of(beside, origins) if beside else "")
+        problems.append(Problem(where, dotted(path), message))
 
     if not settings.listen and not settings.tls.listen:
         complain(("listen",), "is off, and so is tls.listen: nobody could come in; write 127.0.0.1:8080.")
-    for path, text, other in _taken_twice(settings):
-        complain(path, f"is {text}, and so is {other}; each needs a port or a path of its own.")
+    for path, other, message in clashes(settings.listen, settings.tls, settings.admin):
+        complain(path, message, other)
+    for key, message in half_given(settings.tls, switched_off=("tls", "listen") in origins):
+        complain(("tls", key), message, ("tls", "listen"))
+    if len(settings.upstreams) > 1 and not settings.routes and not default_upstream(settings):
+        names = ", ".join(settings.upstreams)
+        complain(
+            ("upstreams",),
+            f"are {names}, and nothing says which of them gets what: add routes, or call one of them default.",
+        )
     for place, route in enumerate(settings.routes):
+        for key, message in unreachable(route):
+            complain(("routes", place, key), message)
         if unconditional is not None:
             complain(
                 ("routes", place),
@@ -61,30 +74,12 @@ def crosscheck(settings: Settings, origins: Mapping[Path, str]) -> list[Problem]
     return problems
 
 
-def _taken_twice(settings: Settings) -> Iterator[tuple[Path, str, str]]:
-    """(path, address, the setting that has it already). Port 0 is another one each time."""
-    written: list[tuple[Path, str]] = [(("listen",), text) for text in settings.listen]
-    written += [(("tls", "listen"), text) for text in settings.tls.listen]
-    written += [(("admin",), settings.admin)] if settings.admin else []
-    taken: dict[Address, Path] = {}
-    for path, text in written:
-        address = parse_address(text)
-        if address in taken:
-            yield path, text, dotted(taken[address])
-        elif address.port or address.path:
-            taken[address] = path
-
-
 def doubted(settings: Settings, origins: Mapping[Path, str]) -> Iterator[Problem]:
     """What works, and is perhaps not what was wanted."""
     for name, upstream in settings.upstreams.items():
         for key, message in doubts(upstream):
             path: Path = ("upstreams", name, key)
             yield Problem(origin_of(path, origins), dotted(path), message)
-    if settings.tls.certificate_file and not settings.tls.listen:
-        path = ("tls", "certificate_file")
-        message = "is for HTTPS, and nothing listens for it; write tls.listen, :8443 for example."
-        yield Problem(origin_of(path, origins), dotted(path), message)
 
 
 def _policy(route: Route, place: int, settings: Settings) -> Policy:

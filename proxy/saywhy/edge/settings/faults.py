@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from saywhy.edge.settings.model import Section
@@ -13,6 +16,7 @@ from saywhy.edge.settings.sections import Route, Settings
 from saywhy.edge.settings.upstreams import Upstream
 
 Path = tuple[str | int, ...]
+_PLAIN = re.compile(r"[\w.-]+")
 
 
 class Problem(NamedTuple):
@@ -44,7 +48,11 @@ def dotted(path: Path) -> str:
     """`routes[0].host` for ("routes", 0, "host")."""
     text = ""
     for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+        if isinstance(step, int):
+            text += f"[{step}]"
+            continue
+        plain = step if _PLAIN.fullmatch(step) else json.dumps(step[:80], ensure_ascii=False)
+        text += f".{plain}" if text else plain
     return text
 
 
@@ -104,6 +112,7 @@ def unknown_key(path: Path) -> str:
 _KINDS = {
     "int": "a whole number",
     "float": "a number",
+    "finite": "a number",
     "bool": "true or false",
     "string": "a text",
     "tuple": "a list",
@@ -120,10 +129,23 @@ _BOUNDS = {
 
 
 def _shown(value: Any) -> str:
+    """What was written, short; what holds more than one value is named by its kind."""
+    if isinstance(value, dict | BaseModel):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list" if any(isinstance(one, dict | list | tuple) for one in value) else _cut(list(value))
+    return _cut(value)
+
+
+def _cut(value: Any) -> str:
     text = repr(value)
     if "@" in text:  # may hold a password
         return "(not shown)"
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _number(bound: float) -> str:
+    return str(int(bound)) if bound == int(bound) else str(bound)
 
 
 def _sentence(fault: ErrorDetails, path: Path) -> str:
@@ -142,7 +164,7 @@ def _sentence(fault: ErrorDetails, path: Path) -> str:
         )
     if kind in _BOUNDS:
         name, words_ = _BOUNDS[kind]
-        return f"is {_shown(value)}; it must be {words_} {context[name]}."
+        return f"is {_shown(value)}; it must be {words_} {_number(context[name])}."
     if kind == "string_too_long":
         return f"is too long; it may have at most {context['max_length']} characters."
     if kind == "too_short":

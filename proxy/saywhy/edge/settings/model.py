@@ -30,7 +30,7 @@ Scrub = Annotated[Literal["agents", "everyone", "off"], BeforeValidator(_off_is_
 class Section(BaseModel):
     """Frozen; a key that is not a field is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @field_validator("*", mode="before")
     @classmethod

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from saywhy.edge.settings.listening import Listeners, Tls, Workers, check_listeners
+from saywhy.edge.settings.listening import Listeners, Tls, Workers, as_address, check_listeners
 from saywhy.edge.settings.model import Folders, Mode, Scrub, Section, Words
-from saywhy.edge.settings.upstreams import Upstream
+from saywhy.edge.settings.upstreams import Upstream, UpstreamName
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
 """A field name (RFC 9110 5.6.2), shorter than any that servers refuse."""
@@ -265,7 +265,7 @@ class Settings(Section):
     )
     tls: Tls = Field(default_factory=Tls, description="HTTPS for callers.")
     workers: Workers
-    upstreams: Annotated[dict[str, Upstream], BeforeValidator(_bare_urls)] = Field(
+    upstreams: Annotated[dict[UpstreamName, Upstream], BeforeValidator(_bare_urls)] = Field(
         default_factory=dict, description="Name -> URL of a site. `--upstream` sets the one called default."
     )
     routes: tuple[Route, ...] = Field(
@@ -287,7 +287,7 @@ class Settings(Section):
     @field_validator("admin", mode="before")
     @classmethod
     def _admin_off(cls, admin: Any) -> Any:
-        return "" if admin is False or admin is None or admin == "off" else admin
+        return "" if admin is False or admin is None or admin == "off" else as_address(admin)
 
     @field_validator("admin")
     @classmethod
@@ -304,14 +304,3 @@ class Settings(Section):
         ):
             raise ValueError("it must be an absolute URL; write https://shop.example")
         return url.rstrip("/")
-
-    @field_validator("upstreams")
-    @classmethod
-    def _names(cls, upstreams: dict[str, Upstream]) -> dict[str, Upstream]:
-        for name in upstreams:
-            # The name is a metric label and a word in the log: short, and nothing that needs quoting there.
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", name):
-                raise ValueError(
-                    f"{name!r} cannot be an upstream's name; use letters, digits, dots and dashes, at most 63"
-                )
-        return upstreams

@@ -8,17 +8,30 @@ import ipaddress
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from saywhy.edge.settings.model import Section
 
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 _NAME_CHARS = 253  # RFC 1035 2.3.4, as it is written
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 FILES = ("ca_file", "certificate_file", "key_file", "key_password_file")
 """Settings that name a file; relative ones are taken from the settings file's folder."""
+
+
+def _named(name: str) -> str:
+    # The name is a metric label and a word in the log: short, and nothing that needs quoting there.
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            "that cannot be an upstream's name; use letters, digits, dots and dashes, at most 63"
+        )
+    return name
+
+
+UpstreamName = Annotated[str, AfterValidator(_named)]
 
 
 class Upstream(Section):
