@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from saywhy.serve.doorway import Doorway
 from saywhy.serve.listening import BACKLOG
 
 GOODBYE_SECONDS = 2.0
@@ -54,6 +55,9 @@ class SocketSite(web.BaseSite):
     async def start(self) -> None:
         """See web.BaseSite."""
         await super().start()
+        if self._ssl_context is not None:
+            self._server: Any = Doorway(self._sock, self.let_in)
+            return
         loop = asyncio.get_running_loop()
         # The loop listens once more, and the last word about a socket's backlog counts.
         create: Any = loop.create_unix_server if self._sock.family == socket.AF_UNIX else loop.create_server
@@ -61,10 +65,13 @@ class SocketSite(web.BaseSite):
             self._protocol, sock=self._sock, backlog=self._backlog, ssl=self._ssl_context, **self._deadlines
         )
 
-    async def let_in(self, caller: socket.socket) -> None:
+    async def let_in(self, caller: socket.socket) -> asyncio.BaseTransport:
         """Serve a caller whom somebody else has accepted. Raises OSError."""
         loop = asyncio.get_running_loop()
-        await loop.connect_accepted_socket(self._protocol, caller, ssl=self._ssl_context, **self._deadlines)
+        transport, _ = await loop.connect_accepted_socket(
+            self._protocol, caller, ssl=self._ssl_context, **self._deadlines
+        )
+        return transport
 
     @property
     def _protocol(self) -> Callable[[], asyncio.Protocol]:
