@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from typing import Any
 
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from saywhy.core import dialects
 from saywhy.core.contract.envelope import Envelope, Error, Evidence, FieldFault, Recovery
 from saywhy.core.model import Fields, Head, Request, Response
 from saywhy.core.normalize import Normalizer
@@ -49,6 +52,43 @@ def test_a_place_that_no_rule_asks_about_is_not_read() -> None:
     page = read(HTML, b"<title>x</title><p class=cart>y</p>")
     Prefilter([[("source", "cart")]], [None]).look(page, 1)
     assert page._text is not page.text
+
+
+# Dialects of successes
+
+
+SPOKEN = [
+    {"contract_version": 1, "code": "not_found", "kind": "not_found"},
+    {"error": {"code": "conflict", "message": "x", "retry": "no"}},
+    {"data": {}, "errors": [{"message": "Nope", "path": ["a"]}]},
+    {"data": {"cartCreate": {"userErrors": [{"field": ["a"], "message": "Is sold out"}]}}},
+    {"ok": False, "error": "missing_scope"},
+    {"error": {"code": "badtoken", "info": "Invalid CSRF token."}},
+    {"resultCode": "Refused", "pspReference": "1"},
+    {"status": "DECLINED", "card": "1"},
+    {"retref": "1", "respstat": "C"},
+    {"result": "failure", "messages": "<ul><li>Name is required</li></ul>"},
+]
+
+
+@pytest.mark.parametrize("value", SPOKEN)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_success_is_heard_in_every_dialect_that_speaks_there(value: dict[str, Any], method: str) -> None:
+    """As the long way hears it; and with every letter escaped too (RFC 8259 7)."""
+    head = Head(Request(method, b"/"), Response(200, Fields.of({"content-type": "application/json"})))
+    plain = json.dumps(value)
+    escaped = re.sub(
+        r'"[^"]*"', lambda text: '"' + "".join(f"\\u{ord(sign):04x}" for sign in text[0][1:-1]) + '"', plain
+    )
+    assert json.loads(escaped) == value
+    for text in (plain, escaped):
+        page = read(head.response.fields, text.encode())
+        longer = next(
+            (found for name, dialect in dialects.DIALECTS if name in dialects._ON_SUCCESS and (found := dialect(head, page))), None
+        )  # fmt: skip
+        assert (dialects.read(head, page) is None) is (longer is None)
+    if method == "POST" or "data" not in value:
+        assert longer is not None
 
 
 # Offsets

@@ -67,8 +67,19 @@ DIALECTS: tuple[tuple[str, Dialect], ...] = (
 )
 """Name and reader, the most precise first; the first that speaks wins."""
 
-_ON_SUCCESS = frozenset({"contract", "graphql", "slack", "mediawiki", "declines", "wordpress"})
-"""Dialects that speak below 400 too."""
+_ALL = tuple(dialect for _, dialect in DIALECTS)
+
+_ON_SUCCESS = {
+    "contract": ("contract_version", "retry"),
+    "graphql": ("errors",),
+    "slack": ("error",),
+    "mediawiki": ("error",),
+    "declines": ("declin", "refused", "reject", "denied", "respstat"),
+    "wordpress": ("failure",),
+}
+"""Dialects that speak below 400 too, and words of which one is in whatever they read there: most of what an agent gets is
+a success that has none.
+"""
 
 _REPEATED = frozenset(
     {(409, "conflict"), (403, "not_allowed"), (404, "not_found"), (402, "payment_required")}
@@ -85,13 +96,27 @@ def read(head: Head, page: Page) -> Evidence | None:
     by_head = read_head(head)
     if page.kind not in ("json", "xml"):
         return by_head
-    for name, dialect in DIALECTS:
-        if status < 400 and name not in _ON_SUCCESS:
-            continue
+    for dialect in _on_success(page) if status < 400 else _ALL:
         found = dialect(head, page)
         if found is not None:
             return _with_head(_ruled(found, status), by_head)
     return by_head
+
+
+def _on_success(page: Page) -> list[Dialect]:
+    """The dialects that may have something to say of a success."""
+    low = page.low
+    escaped = "\\" in low  # so may the words be
+    found = []
+    for dialect, telling in _TELLING:
+        for word in telling:
+            if escaped or word in low:
+                found.append(dialect)
+                break
+    return found
+
+
+_TELLING = tuple((dialect, _ON_SUCCESS[name]) for name, dialect in DIALECTS if name in _ON_SUCCESS)
 
 
 def read_head(head: Head) -> Evidence | None:

@@ -52,6 +52,19 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON (RFC 8259 6)")
 
 
+_UNUSUAL = re2.compile(r"\d[eE]|\d{300}")
+"""What a number may be that Python cannot hold. To ask of every number costs more than all else."""
+
+_PLAIN, _CAREFUL = (
+    {
+        strict: json.JSONDecoder(**how, parse_constant=_refuse, strict=strict)  # type: ignore[arg-type]
+        for strict in (True, False)
+    }
+    for how in ({}, {"parse_int": _whole, "parse_float": _real})
+)
+"""Decoders, made once, by `strict`."""
+
+
 def sound(text: str) -> str:
     """`text` with lone surrogates, which a JSON escape can make and UTF-8 cannot carry, replaced."""
     return text.encode("utf-8", "replace").decode("utf-8") if not _is_sound(text) else text
@@ -87,7 +100,7 @@ def parse(text: str, *, deepest: int, strict: bool = True) -> Any:
     if text.count("[") + text.count("{") > deepest and levels(text) > deepest:
         return NOT_JSON
     try:
-        value = json.loads(text, parse_int=_whole, parse_float=_real, parse_constant=_refuse, strict=strict)
+        value = (_CAREFUL if _UNUSUAL.search(text) else _PLAIN)[strict].decode(text)
     except (ValueError, RecursionError):
         return NOT_JSON
     return _mended(value) if "\\ud" in text or "\\uD" in text else value

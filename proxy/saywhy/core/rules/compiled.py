@@ -38,7 +38,7 @@ class RuleInfo(NamedTuple):
 class CompiledRule(NamedTuple):
     """A rule ready to be tried. `signals`: what it looks at, in words; `vendor`: heads alone decide it, by at least one
     field (order of evidence 2); `early`: its plainest conditions, on status, method and media; `media`: the kinds and types
-    that it names.
+    that it names; `fields`: where fields are its door, their names, of which one must be there.
     """
 
     info: RuleInfo
@@ -49,6 +49,7 @@ class CompiledRule(NamedTuple):
     early: tuple[Condition, ...] = ()
     bit: int = 0
     media: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
 
 
 _EARLY = ("status", "method", "media")
@@ -64,8 +65,16 @@ def compile_rule(rule: Rule, info: RuleInfo) -> CompiledRule:
         for row in ROWS
         if row.key in _EARLY and (value := getattr(rule.when, row.attribute)) is not None
     )
+    doors = sorted(condition.door or ())
     return CompiledRule(
-        info, condition, signals, Saying.of(rule.then), vendor, early, media=rule.when.media or ()
+        info,
+        condition,
+        signals,
+        Saying.of(rule.then),
+        vendor,
+        early,
+        media=rule.when.media or (),
+        fields=tuple(what for _, what in doors) if all(where == "field" for where, _ in doors) else (),
     )
 
 

@@ -239,7 +239,10 @@ class Rulebook:
             )
             if len(self._candidates) < _MOST_KINDS:
                 self._candidates[kind] = candidates
+        fields = head.response.fields
         for rule in candidates:
+            if rule.fields and not any(name in fields for name in rule.fields):
+                continue
             holds = rule.condition.on_head(head)
             if holds or (holds is None and sees_success(rule.media, media)):
                 return True
