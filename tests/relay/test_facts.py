@@ -59,7 +59,11 @@ def meaning(head: RequestHead | str, forwarding: Forwarding) -> dict[str, object
     members = "raw method target host kind length hosts keep old upgrade trailers discarded hops loops forwarded shown request_id trace"
     said: dict[str, object] = {name: getattr(head, name) for name in members.split()}
     sent = Onward(forwarding, "here").compose(head, Peer("192.0.2.1", False, head.trusted), b"site.example")
-    return said | {"sent": sent.replace(head.request_id, b"ID"), "path": head.path}
+    return said | {
+        "sent": sent.replace(head.request_id, b"ID"),
+        "path": head.path,
+        "to the core": head.request("http"),
+    }
 
 
 @pytest.mark.parametrize("trusted", [False, True])
@@ -71,6 +75,9 @@ def test_what_is_read_again_is_what_is_read_anew(section: bytes, trusted: bool) 
         facts = facts_of(last) if isinstance(last, RequestHead) else None
         if facts is None:
             continue
+        assert isinstance(last, RequestHead)
+        last.facts = facts
+        last.request("http")  # the core's fields are kept from here on
         data = raw(after, section)
         again = read_again(data, facts, Limits(), trusted=trusted)
         if again is not None:

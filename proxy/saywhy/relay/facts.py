@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from saywhy.core.model import Fields
 from saywhy.edge.settings import Limits
 from saywhy.relay.head import RequestHead
 from saywhy.relay.lines import CRLF, NONE
@@ -23,11 +24,11 @@ _IN_TARGETS: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 class Facts:
     """What the fields of one request said. `section` is what followed its first line: while that comes again, byte for
     byte, all else here holds again, llhttp's judgement included. `rest` is what the site gets after the first line, up
-    to the request id, once it was composed.
+    to the request id, and `fields` what the core gets, once they were made.
     """
 
     __slots__ = (
-        "discarded", "host", "host_text", "keep", "kept", "ordinary", "request_id", "rest", "section", "size", "trace",
+        "discarded", "fields", "host", "host_text", "keep", "kept", "ordinary", "request_id", "rest", "section", "size", "trace",
     )  # fmt: skip
 
     def __init__(self, head: RequestHead, section: bytes) -> None:
@@ -44,6 +45,7 @@ class Facts:
         )  # the lines to send on; None: all of them
         self.ordinary = head.keep and not (head.request_id or head.trace or head.discarded)
         self.rest: bytes | None = None
+        self.fields: Fields | None = None
 
 
 def facts_of(head: RequestHead) -> Facts | None:

@@ -78,13 +78,18 @@ class RequestHead:
 
     def request(self, scheme: str) -> Request:
         """The core's value for this head: fields as the caller sent them, less those that only we may set."""
-        pairs = (pair(line) for line in self.raw[:-4].split(CRLF)[1:])
-        lines = [
-            (name, self.host if name.lower() == b"host" else value)
-            for name, value in pairs
-            if name.lower() not in _OWN
-        ]
-        return Request(self.method.decode("latin-1"), self.target, Fields(lines), scheme)
+        facts = self.facts
+        fields = facts.fields if facts is not None else None
+        if fields is None:
+            pairs = (pair(line) for line in self.raw[:-4].split(CRLF)[1:])
+            fields = Fields(
+                (name, self.host if name.lower() == b"host" else value)
+                for name, value in pairs
+                if name.lower() not in _OWN
+            )
+            if facts is not None:
+                facts.fields = fields
+        return Request(self.method.decode("latin-1"), self.target, fields, scheme)
 
     def cut(self, at: int) -> None:
         """Let line `at` go no further."""

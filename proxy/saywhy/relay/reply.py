@@ -63,7 +63,7 @@ class ResponseHead:
     `keep` is whether the site keeps its connection.
     """
 
-    __slots__ = ("_plain", "keep", "kind", "length", "lines", "raw", "size", "status")
+    __slots__ = ("_fields", "_plain", "keep", "kind", "length", "lines", "raw", "size", "status")
 
     def __init__(
         self, raw: bytes, status: int, kind: int, length: int, keep: bool, lines: list[bytes] | None
@@ -76,11 +76,14 @@ class ResponseHead:
         self.keep = keep
         self.lines = lines
         self._plain = b""
+        self._fields: Fields | None = None
 
     def fields(self) -> Fields:
-        """The section for the core: as the site sent it, hop-by-hop lines gone."""
-        lines = self.lines if self.lines is not None else self.raw[:-4].split(CRLF)
-        return Fields(pair(line) for line in lines[1:])
+        """The section for the core: as the site sent it, hop-by-hop lines gone. Made once, for heads that come again."""
+        if self._fields is None:
+            lines = self.lines if self.lines is not None else self.raw[:-4].split(CRLF)
+            self._fields = Fields(pair(line) for line in lines[1:])
+        return self._fields
 
     def onward(self, extra: bytes = b"") -> bytes:
         """The head to send, with `extra` lines (each ended by CRLF) after the site's own."""
@@ -101,6 +104,7 @@ class ResponseHead:
             if line.partition(b":")[0].lower() not in (b"transfer-encoding", b"trailer")
         ]
         self._plain = b""
+        self._fields = None
 
 
 def read_response(raw: bytes, limits: Limits, *, bodyless: bool) -> ResponseHead:
