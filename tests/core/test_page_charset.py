@@ -3,7 +3,7 @@
 import pytest
 
 from saywhy.core.model import Fields
-from saywhy.core.page import read
+from saywhy.core.page import charset, read
 
 GERMAN = "<p>Für später: nicht vorrätig – „schade“, 5 €</p>"
 RUSSIAN = "<p>Этого товара нет в наличии. Попробуйте позже или выберите другой товар из нашего каталога.</p>"
@@ -118,3 +118,16 @@ def test_meta_utf16_means_utf8():
 
 def test_replacement_characters_of_the_site_are_no_fault():
     assert read(Fields.of({"content-type": "text/html"}), "<p>caf\ufffd</p>".encode()).fault == ""
+
+
+@pytest.mark.parametrize("byte", range(128))
+def test_ascii_means_itself_whatever_the_label(byte):
+    """As each codec reads it; the shifts of ISO-2022, and UTF-16, are read by their codecs alone."""
+    body = b"<p>" + bytes([byte]) * 4 + b"plain, ~ and \\</p>"
+    for label, codec in charset._CODECS.items():
+        said = charset.to_text(body, f"text/html; charset={label}")
+        assert said.text == body.decode(codec, "replace")
+        meta = b"<meta charset=%s>" % label.encode() + body
+        assert charset.to_text(meta, "text/html").text == meta.decode(
+            "utf-8" if "utf-16" in codec else codec, "replace"
+        )

@@ -109,8 +109,20 @@ def _guess(data: bytes) -> str | None:
     return _CODECS_GUESSED.get(best.encoding) if best else None
 
 
+def _is_plain(data: bytes, content_type: str) -> bool:
+    """Whether ASCII means itself in `data`, whatever the page may say of its charset: everywhere but in UTF-16, which a
+    page cannot say in ASCII, and behind the shifts of ISO-2022.
+    """
+    label = label_in(content_type)
+    if label is not None and (codec_of(label) or "").startswith(("utf-16", "iso2022")):
+        return False
+    return b"\x1b" not in data and b"\x0e" not in data and b"\x0f" not in data
+
+
 def to_text(data: bytes, content_type: str, *, truncated: bool = False) -> Decoded:
     """`data` as text. A character that was cut in two by truncation is left out and no fault."""
+    if data.isascii() and _is_plain(data, content_type):
+        return Decoded(data.decode("ascii"))
     codec = None
     for mark, named in _MARKS:
         if data.startswith(mark):
