@@ -112,10 +112,10 @@ def test_folders(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     assert errors_of(empty) == [
-        f"{empty}: holds no pack (<pack>/rules.yaml); add one, or remove the folder from the settings"
+        f"{empty}: holds no pack (<pack>/rules.yaml); add one, or name the folder that holds the packs"
     ]
     assert errors_of(tmp_path / "none") == [
-        f"{tmp_path / 'none'}: there is no such folder; name one that is there, or remove it from the settings"
+        f"{tmp_path / 'none'}: there is no such folder; name one that is there, or leave it out"
     ]
     file = tmp_path / "file"
     file.write_text("x")
@@ -133,7 +133,9 @@ def test_unreadable(tmp_path):
     folder.mkdir()
     # A file that not even root can read.
     (folder / "rules.yaml").symlink_to("/proc/self/mem")
-    assert errors_of(folder) == [f"{folder / 'rules.yaml'}: cannot be read (input/output error); mend it"]
+    assert errors_of(folder) == [
+        f"{folder / 'rules.yaml'}: cannot be read (input/output error); check the path and who may read it"
+    ]
 
 
 def test_names(tmp_path):

@@ -70,7 +70,19 @@ MISTAKES = [
     ("gone.pem a.key", "tls.certificate_file {}/gone.pem cannot be read (no such file or directory)"),
     ("a.pem gone.key", "tls.key_file {}/gone.key cannot be read (no such file or directory)"),
     ("garbage a.key", "tls.certificate_file {}/garbage holds no certificate in PEM form"),
-    ("a.key a.pem", "tls.certificate_file {}/a.key holds no certificate in PEM form"),
+    (
+        "a.key a.pem",
+        "tls.certificate_file {}/a.key holds a private key, and tls.key_file a certificate: they are swapped",
+    ),
+    (
+        "a.key",
+        "tls.certificate_file {}/a.key holds a private key and no certificate; name the certificate's file",
+    ),
+    (
+        "a.key a.key",
+        "tls.certificate_file {}/a.key holds a private key and no certificate; name the certificate's file",
+    ),
+    ("garbage a.pem", "tls.certificate_file {}/garbage holds no certificate in PEM form"),
     ("a.pem garbage", "tls.key_file {}/garbage holds no private key in PEM form"),
     ("locked.pem locked.key", "tls.key_file {}/locked.key is encrypted; set tls.key_password_file"),
     ("locked.pem locked.key wrong", "tls.key_password_file does not open {}/locked.key"),

@@ -83,9 +83,23 @@ def test_a_unix_socket_that_nobody_serves_is_replaced_and_another_is_not(tmp_pat
     again.close()
     assert not path.exists()
     path.write_text("a file of somebody's")
-    with pytest.raises(StartError):
+    with pytest.raises(StartError, match=r"\(listen\): something that is no socket is there; remove it"):
         open_listeners(settings(f"unix:{path}", 1))
     assert path.read_text() == "a file of somebody's"
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_what_is_no_socket_is_left_alone(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "shop.sock"
+    path.mkdir() if kind == "folder" else path.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(StartError, match="something that is no socket is there; remove it"):
+        open_listeners(settings(f"unix:{path}", 1))
+    assert path.is_dir() or path.is_symlink()
+
+
+def test_an_address_of_another_machine(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match=r"none of this machine's; write one that is, or :8080 for all"):
+        open_listeners(settings("192.0.2.7:8080", 1))
 
 
 def test_what_was_opened_is_closed_when_another_cannot_be(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def read_document(path: Path, *, most_bytes: int = MOST_BYTES) -> Document:
     except IsADirectoryError:
         raise DocumentError(path, 0, "is a folder, not a file; name the file in it.") from None
     except OSError as error:
-        raise DocumentError(path, 0, f"{unreadable(error)}.") from None
+        raise DocumentError(path, 0, f"{unreadable(error)}; check the path and who may read it.") from None
     if len(data) > most_bytes:
         raise DocumentError(path, 0, f"is larger than {most_bytes} bytes; split it.")
     try:

@@ -79,7 +79,7 @@ def pack_folders(folder: Path) -> list[Path]:
                     whole(
                         folder,
                         "there is no such folder",
-                        "name one that is there, or remove it from the settings",
+                        "name one that is there, or leave it out",
                     )
                 ]
             )
@@ -104,7 +104,7 @@ def pack_folders(folder: Path) -> list[Path]:
                 whole(
                     folder,
                     f"holds no pack (<pack>/{FILE})",
-                    "add one, or remove the folder from the settings",
+                    "add one, or name the folder that holds the packs",
                 )
             ]
         )

@@ -133,12 +133,23 @@ def _trust(context: ssl.SSLContext, path: Path) -> None:
 def _show_ours(context: ssl.SSLContext, upstream: Upstream, certificate: Path) -> None:
     key = upstream.key_file or certificate
     key_setting = "key_file" if upstream.key_file else "certificate_file"
-    if "-----BEGIN CERTIFICATE-----" not in _read("certificate_file", certificate):
+    public, private = _read("certificate_file", certificate), _read(key_setting, key)
+    if "-----BEGIN CERTIFICATE-----" not in public:
+        if "PRIVATE KEY-----" in public and "-----BEGIN CERTIFICATE-----" in private:
+            raise TrustError(
+                "certificate_file",
+                f"names {certificate}, which holds a private key, and key_file a certificate: they are swapped; write each in the other's place.",
+            )
+        if "PRIVATE KEY-----" in public:
+            raise TrustError(
+                "certificate_file",
+                f"names {certificate}, which holds a private key and no certificate; name the certificate's file, and this one as key_file.",
+            )
         raise TrustError(
             "certificate_file",
             f"names {certificate}, in which there is no certificate; it takes PEM (BEGIN CERTIFICATE).",
         )
-    if "PRIVATE KEY-----" not in _read(key_setting, key):
+    if "PRIVATE KEY-----" not in private:
         remedy = "it takes PEM (BEGIN PRIVATE KEY)" if upstream.key_file else "add it, or name key_file"
         raise TrustError(key_setting, f"names {key}, in which there is no private key; {remedy}.")
     password = _password(upstream)

@@ -31,10 +31,10 @@ def callers_tls(loaded: Loaded) -> ssl.SSLContext | None:
     never shows what is in a file.
     """
     tls = loaded.settings.tls
-    if not tls.listen:
+    if not tls.listen or tls.certificate_file is None:
         return None
     try:
-        return _context(tls)
+        return _context(tls, tls.certificate_file)
     except _Unusable as wrong:
         path = ("tls", wrong.key)
         raise SettingsError(
@@ -42,15 +42,13 @@ def callers_tls(loaded: Loaded) -> ssl.SSLContext | None:
         ) from None
 
 
-def _context(tls: Tls) -> ssl.SSLContext:
+def _context(tls: Tls, certificate: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = _VERSIONS[tls.minimum_version]
     # HTTP/2 stays with the gateway in front; who asks for it alone is told so in the handshake's answer.
     context.set_alpn_protocols(["http/1.1"])
     # Each renegotiation of TLS 1.2 costs us ten times what it costs the caller.
     context.options |= ssl.OP_NO_RENEGOTIATION
-    certificate = tls.certificate_file
-    assert certificate is not None  # Tls sees to it
     key = tls.key_file
     _readable("certificate_file", certificate)
     if key is not None:
@@ -122,7 +120,14 @@ def _fault(wrong: ssl.SSLError, certificate: Path, key: Path | None, with_passwo
             "certificate_file",
             f"{certificate} and the key in {key or certificate} do not belong together; the certificate must come first in its file, and both must be of one renewal.",
         )
-    if b"-----BEGIN CERTIFICATE-----" not in _readable("certificate_file", certificate):
+    public = _readable("certificate_file", certificate)
+    if b"-----BEGIN CERTIFICATE-----" not in public and b"PRIVATE KEY-----" in public:
+        if key is not None and b"-----BEGIN CERTIFICATE-----" in _readable("key_file", key):
+            said = f"{certificate} holds a private key, and tls.key_file a certificate: they are swapped; write each in the other's place."
+        else:
+            said = f"{certificate} holds a private key and no certificate; name the certificate's file, and this one as tls.key_file."
+        return _Unusable("certificate_file", said)
+    if b"-----BEGIN CERTIFICATE-----" not in public:
         return _Unusable(
             "certificate_file",
             f"{certificate} holds no certificate in PEM form; convert it with openssl x509.",

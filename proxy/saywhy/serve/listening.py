@@ -193,11 +193,20 @@ def _tcp(family: int, place: tuple[str | int, ...], *, group: bool) -> socket.so
     return sock
 
 
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return True  # it has gone meanwhile
+
+
 def _why_not(setting: str, address: Address, refused: OSError) -> str:
     where = f"Cannot listen on {address.shown} ({setting})"
     if isinstance(refused, socket.gaierror):
         return f"{where}: the host {address.host} has no address here; write an address of this machine."
     match refused.errno:
+        case errno.EADDRINUSE if address.path and not _is_socket(address.path):
+            return f"{where}: something that is no socket is there; remove it, or choose another path."
         case errno.EADDRINUSE:
             another = "in the settings" if "." in setting else f"with --{setting}"
             return f"{where}: it is in use; stop what listens there or choose another {another}."
@@ -206,7 +215,7 @@ def _why_not(setting: str, address: Address, refused: OSError) -> str:
                 f"{where}: permission denied; choose a port from 1024 up, or a folder that may be written to."
             )
         case errno.EADDRNOTAVAIL:
-            return f"{where}: that address is none of this machine's."
+            return f"{where}: that address is none of this machine's; write one that is, or :{address.port} for all of them."
         case errno.ENOENT | errno.ENOTDIR:
             return f"{where}: the folder of the socket does not exist; create it."
     return f"{where}: {refused.strerror or refused}."
