@@ -208,6 +208,13 @@ def test_help_is_plain_and_names_no_type(command: str, capsys: pytest.CaptureFix
     assert not re.search(r"<(?!=)|list\[|\[bold|╭|[ \t]$", text, re.MULTILINE)
 
 
+def test_whoever_asks_a_proxy_for_its_health_switches_nothing_off(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["healthcheck", "--help"]) == 0
+    page = capsys.readouterr().out
+    assert "--admin ADDRESS" in page
+    assert "off" not in page.partition("--admin")[2]
+
+
 def test_python_runs_the_package() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "saywhy", "version"], capture_output=True, text=True, check=True

@@ -169,8 +169,8 @@ def test_the_environment(name: str, text: str, path: str, value: object) -> None
 
 
 MISTAKES = [
-    ("SAYWHY_LIMITS__HEAD_BYTE", "1", "SAYWHY_LIMITS__HEAD_BYTE: limits.head_byte is not a setting; did you mean head_bytes?"),
-    ("SAYWHY_LIMTS__HEAD_BYTES", "1", "SAYWHY_LIMTS__HEAD_BYTES: limts is not a setting; did you mean limits?"),
+    ("SAYWHY_LIMITS__HEAD_BYTE", "1024", "SAYWHY_LIMITS__HEAD_BYTE: limits.head_byte is not a setting; did you mean head_bytes?"),
+    ("SAYWHY_LIMTS__HEAD_BYTES", "1024", "SAYWHY_LIMTS__HEAD_BYTES: limts is not a setting; did you mean limits?"),
     ("SAYWHY__HEAD_BYTES", "1", "SAYWHY__HEAD_BYTES: head_bytes is not a setting here; did you mean limits.head_bytes?"),
     ("SAYWHY_LIMITS__HEAD_BYTES", "-1", "SAYWHY_LIMITS__HEAD_BYTES: limits.head_bytes is '-1'; it must be at least 1024."),
     ("SAYWHY_LIMITS__HEAD_BYTES", "many", "SAYWHY_LIMITS__HEAD_BYTES: limits.head_bytes is 'many'; it must be a whole number."),
@@ -210,7 +210,7 @@ MISTAKES = [
     ("SAYWHY_UPSTREAMS__DEFAULT__DNS_SECONDS", "-1", "SAYWHY_UPSTREAMS__DEFAULT__DNS_SECONDS: upstreams.default.dns_seconds is '-1'; it must be more than 0."),
     ("SAYWHY_LIMITS__UNSENT_BYTES_BUDGET", "1", "SAYWHY_LIMITS__UNSENT_BYTES_BUDGET: limits.unsent_bytes_budget is '1'; it must be at least 1048576."),
     ("SAYWHY_DEADLINES__IDLE_SECONDS", "inf", "SAYWHY_DEADLINES__IDLE_SECONDS: deadlines.idle_seconds is 'inf'; it must be a number."),
-    ("SAYWHY__UPSTREAMS", '{"W w": "http://x"}', "SAYWHY__UPSTREAMS: upstreams.\"W w\" is 'W w': that cannot be an upstream's name; use letters, digits, dots and dashes, at most 63."),
+    ("SAYWHY__UPSTREAMS", '{"W w": "http://x"}', "SAYWHY__UPSTREAMS: upstreams.\"W w\" cannot be an upstream's name; use letters, digits, dots and dashes, at most 63."),
     ("SAYWHY__PUBLIC_URL", '{"a": 1}', "SAYWHY__PUBLIC_URL: public_url is a mapping; it must be a text."),
     (
         "SAYWHY__UPSTREAMS", '{"a": "http://x", "b": "http://y"}',
@@ -293,7 +293,9 @@ def test_a_file_that_is_no_settings_file(tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_that_is_not_there_and_one_that_is_empty(tmp_path: Path) -> None:
-    assert "nowhere.yaml" in " ".join(mistakes({}, tmp_path / "nowhere.yaml"))
+    assert mistakes({}, tmp_path / "nowhere.yaml") == [
+        f"{tmp_path}/nowhere.yaml: cannot be read (no such file or directory); check the path and who may read it."
+    ]
     assert load(written(tmp_path, "# nothing yet\n"), environ={}).settings == Settings()
 
 
@@ -437,6 +439,33 @@ BESIDE = [
 def test_addresses_that_cannot_both_be_listened_on(one: str, other: str, collide: bool) -> None:
     assert parse_address(one).collides(parse_address(other)) is collide
     assert parse_address(other).collides(parse_address(one)) is collide
+
+
+IN_ONE_GO = [
+    # a file, and the beginnings of what is said about it
+    (
+        "limts: {head_bytes: 1}\nupstreams: {a: 'http://x'}\nroutes: [{upstream: b}]\n",
+        ["limts is not a setting; did you mean limits?", "limits.head_bytes is 1;", "routes[0].upstream is 'b', which is not among"],
+    ),
+    ("lisen: 8080\nupstream: {a: 'http://x'}\nroutes: [{upstream: a}]\n", ["lisen is not", "listen is 8080: it is a port alone", "upstream is not"]),
+    ("upstreams: {a: nonsense, b: 'http://x'}\nroutes: [{upstream: a}, {upstream: c}]\n", ["upstreams.a.url is 'nonsense'", "routes[1] can never", "routes[1].upstream is 'c'"]),
+    ("upstreams: {a: 'http://x', b: 'http://y'}\nroutes: [{upstream: a, mode: on}, {upstream: b}]\n", ["routes[0].mode is 'on'"]),
+    ("upstreams: {a: 'http://x', b: 'http://y'}\nroutes: 5\n", ["routes is 5;"]),
+    ("upstreams: {a: 'http://x', b: 'http://y'}\nrotues: [{upstream: a}]\n", ["rotues is not a setting; did you mean routes?"]),
+    ("upstreams: {'W w': 'http://x'}\nroutes: [{upstream: W w}]\n", ["upstreams.\"W w\" cannot be"]),
+    ("listen: nowhere\nadmin: 127.0.0.1:8080\nupstreams: {default: 'http://x'}\n", ["listen is 'nowhere'"]),
+    ("upstreams: {default: 'http://x'}\ntls: {listen: ':x', certificate_file: a.pem, kyefile: b}\n", ["tls.listen is ':x'", "tls.kyefile is not a setting; did you mean key_file?"]),
+    ("upstreams: {default: 'http://x'}\ntls: {liste: ':8443', certificate_file: a.pem}\n", ["tls.liste is not a setting; did you mean listen?"]),
+    ("log: {level: loud}\nadmin: ':8080'\nupstreams: {default: 'http://x'}\n", ["log.level is 'loud'", "admin is :8080, and listen has"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "beginnings"), IN_ONE_GO)
+def test_one_mistake_hides_no_other_and_makes_none(tmp_path: Path, text: str, beginnings: list[str]) -> None:
+    said = [line.partition(": ")[2] for line in mistakes({}, written(tmp_path, text))]
+    assert len(said) == len(beginnings), said
+    for beginning in beginnings:
+        assert any(line.startswith(beginning) for line in said), said
 
 
 def test_https_that_is_switched_off_by_its_word_may_keep_its_files() -> None:

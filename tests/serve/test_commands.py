@@ -52,7 +52,12 @@ CASES = [
         ],
     ),
     (GOOD, True, 1, ["rules.yaml:4: rule cold-oven: has no example"]),
-    (GOOD.replace("default", "a b"), False, 1, ["saywhy.yaml:1", "that cannot be an upstream's name"]),
+    (
+        GOOD.replace("default", "a b"),
+        False,
+        1,
+        ["saywhy.yaml:1", 'upstreams."a b" cannot be an upstream\'s name'],
+    ),
     (
         GOOD.replace("folders", "foldrs"),
         False,

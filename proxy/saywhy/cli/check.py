@@ -36,7 +36,7 @@ def check(
         bool,
         typer.Option(
             "--strict",
-            help="Warnings are findings too: rules without example or look-alike, rules that can never win, envelopes that are out of date, a proxy without a site.",
+            help="Warnings are findings too: rules without example or look-alike, rules that can never win, envelopes that are out of date, certificates whose time is over, a proxy without a site.",
         ),
     ] = False,
     effective: Annotated[
@@ -62,7 +62,10 @@ def check(
         raise Failure(f"{path}: there is no such file or folder.", exit_code=2, field="PATH")
     try:
         loaded = _read(path)
-    except SettingsError as wrong:
+    except SettingsError as some:
+        from saywhy.serve.mistakes import with_files
+
+        wrong = with_files(some)
         return _report(
             [Finding("error", str(problem)) for problem in wrong.problems],
             None,
@@ -104,22 +107,19 @@ def _is_pack(path: Path) -> bool:
 
 
 def _findings(loaded: Loaded, *, only_rules: bool) -> Iterator[Finding]:
-    from saywhy.edge.assemble import assemble, rule_folders
+    from saywhy.edge.assemble import rule_folders
     from saywhy.edge.eclipse import eclipsed
     from saywhy.edge.examples import unproven
+    from saywhy.edge.ondisk import doubts_on_disk
     from saywhy.edge.packs import ExampleError, RuleErrors, read_packs, shipped_rules
-    from saywhy.edge.trust import require_usable
-    from saywhy.serve.certificates import callers_tls
+    from saywhy.serve.mistakes import put_together
 
     settings: Settings = loaded.settings
-    yield from (Finding("warning", str(one)) for one in loaded.doubts)
+    yield from (
+        Finding("warning", str(one)) for one in (*loaded.doubts, *doubts_on_disk(loaded, serving=False))
+    )
     try:
-        callers_tls(loaded)
-    except SettingsError as wrong:
-        yield from (Finding("error", line) for line in str(wrong).splitlines())
-    try:
-        require_usable(settings, loaded.origins)
-        assemble(settings, loaded.origins)
+        put_together(loaded)
         packs = read_packs(rule_folders(settings))
     except (SettingsError, RuleErrors) as wrong:
         yield from (Finding("error", line) for line in str(wrong).splitlines())

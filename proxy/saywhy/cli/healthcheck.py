@@ -32,7 +32,7 @@ def healthcheck(
             "--ready", help="Ask whether new exchanges are welcome, not only whether the process runs."
         ),
     ] = False,
-    admin: layers.Admin = None,
+    admin: layers.AdminThere = None,
     config: layers.Config = None,
     timeout: Annotated[
         float,

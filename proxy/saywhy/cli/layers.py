@@ -36,6 +36,15 @@ Admin = Annotated[
         show_default=False,
     ),
 ]
+AdminThere = Annotated[
+    str | None,
+    typer.Option(
+        "--admin",
+        metavar="ADDRESS",
+        help="Where the running proxy has its admin port: host:port, [v6]:port or unix:/path. (127.0.0.1:9180)",
+        show_default=False,
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -96,13 +105,18 @@ def flags(
     return {path: given for path, given in table.items() if given[1] is not None}
 
 
-def settings(config: Path | None, given: Flags, *, quiet: bool = False) -> Loaded:
+def settings(config: Path | None, given: Flags, *, quiet: bool = False, files: bool = False) -> Loaded:
     """All layers; what is doubted is told on standard error unless `quiet`. Raises Failure (exit code 2) with every
-    problem, a line each.
+    problem, a line each, those of the files that the settings name among them where `files` are to be used.
     """
     try:
         loaded = load(config, flags=given)
-    except SettingsError as wrong:
+    except SettingsError as some:
+        wrong = some
+        if files:
+            from saywhy.serve.mistakes import with_files
+
+            wrong = with_files(some)
         raise Failure(str(wrong), exit_code=2, field=wrong.problems[0].key or None) from None
     for doubt in () if quiet else loaded.doubts:
         complain(str(doubt), weight="warning")

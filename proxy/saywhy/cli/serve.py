@@ -66,7 +66,7 @@ def serve(
     def again() -> Loaded:
         return load(config, flags=given)
 
-    loaded = layers.settings(config, given, quiet=True)  # it tells its doubts in its log
+    loaded = layers.settings(config, given, quiet=True, files=True)  # it tells its doubts in its log
     style = style_for(loaded.settings.log.format, sys.stderr)
     try:
         with queued_stderr(json_gap if style == "json" else text_gap):

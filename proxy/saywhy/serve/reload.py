@@ -9,16 +9,18 @@ import asyncio
 import gc
 import ssl
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from saywhy.core.normalize import Normalizer
-from saywhy.edge.assemble import assemble, digest, identity
+from saywhy.edge.assemble import digest, identity
 from saywhy.edge.heap import give_back
 from saywhy.edge.meter import Meter, ReloadGauges
+from saywhy.edge.ondisk import doubts_on_disk
 from saywhy.edge.packs import RuleErrors
 from saywhy.edge.settings import Loaded, Problem, SettingsError
-from saywhy.edge.trust import TrustError, require_usable
-from saywhy.serve.certificates import callers_tls
+from saywhy.edge.trust import TrustError
+from saywhy.serve.mistakes import put_together, with_files
 
 POLL_SECONDS = 2.0
 
@@ -46,17 +48,20 @@ def make_build(load: Callable[[], Loaded]) -> Build:
     a site to stand in front of. Raises SettingsError or RuleErrors.
     """
     for _ in range(_READINGS):
-        loaded = load()
+        try:
+            loaded = load()
+        except SettingsError as wrong:
+            raise with_files(wrong) from None
         # Taken before the rules are read, so that a change while they are is seen by the next poll.
         seen = digest(loaded)
         if not loaded.settings.upstreams:
             remedy = "are missing: there is no site to stand in front of; give --upstream http://host:port, or name one in a settings file."
             raise SettingsError([Problem(str(loaded.file or ""), "upstreams", remedy)])
-        require_usable(loaded.settings, loaded.origins)
-        normalizer, tls = assemble(loaded.settings, loaded.origins), callers_tls(loaded)
+        normalizer, tls = put_together(loaded)
         if digest(loaded) == seen:
             break
-    return Build(loaded, normalizer, tls, seen, identity(loaded, seen))
+    doubts = (*loaded.doubts, *doubts_on_disk(loaded, serving=True))
+    return Build(replace(loaded, doubts=doubts), normalizer, tls, seen, identity(loaded, seen))
 
 
 class Target(Protocol):

@@ -7,6 +7,7 @@ listening listeners, TLS to callers, workers
 faults    what is wrong, in sentences with file, line, key and remedy
 crosscheck what spans sections; settings -> Routes
 globs     globs of routes that match nothing, ever
+remainder what is left without the mistakes, so that all are found in one go
 sources   the layers, and the origin of every value
 reference the generated table of all settings
 
@@ -26,13 +27,14 @@ from saywhy.edge.settings.sections import (
     Rules,
     Settings,
 )
-from saywhy.edge.settings.sources import Loaded, load
+from saywhy.edge.settings.sources import HalfUsable, Loaded, load
 from saywhy.edge.settings.upstreams import Upstream
 
 __all__ = [
     "Address",
     "Deadlines",
     "Forwarding",
+    "HalfUsable",
     "Limits",
     "Loaded",
     "Log",

@@ -93,14 +93,22 @@ def _everywhere() -> dict[str, str]:
     return found
 
 
+def likely(path: Path) -> str:
+    """The setting beside it that the unknown key at `path` is nearest to; empty where none is near."""
+    section = _section_at(path[:-1])
+    siblings = list(section.model_fields) if section else []
+    near = get_close_matches(str(path[-1]).replace("-", "_").lower(), siblings, n=1, cutoff=0.6)
+    return near[0] if near else ""
+
+
 def unknown_key(path: Path) -> str:
     """The sentence for a key that is no setting."""
     key = str(path[-1])
     section = _section_at(path[:-1])
     siblings = list(section.model_fields) if section else []
-    near = get_close_matches(key.replace("-", "_").lower(), siblings, n=1, cutoff=0.6)
+    near = likely(path)
     if near:
-        return f"is not a setting; did you mean {near[0]}?"
+        return f"is not a setting; did you mean {near}?"
     elsewhere = _everywhere()
     # Only an exact name may point to another section: a distant likeness there would mislead.
     if key in elsewhere:
@@ -154,6 +162,8 @@ def _sentence(fault: ErrorDetails, path: Path) -> str:
         return unknown_key(path)
     if kind == "missing":
         return "is missing; add it."
+    if kind == "value_error" and fault["loc"][-1:] == ("[key]",):
+        return f"{context['error']}."
     if kind == "value_error":
         return f"is {_shown(value)}: {context['error']}."
     if kind == "literal_error":
@@ -182,10 +192,10 @@ def _real_path(location: Sequence[str | int]) -> Path:
     )
 
 
-def problems_from(faults: Iterable[ErrorDetails], origins: Mapping[Path, str]) -> list[Problem]:
-    """Pydantic's faults as rows, each with the place where the value was written."""
+def problems_from(faults: Iterable[ErrorDetails], origins: Mapping[Path, str]) -> list[tuple[Path, Problem]]:
+    """Pydantic's faults as rows, each with its path and the place where the value was written."""
     rows = []
     for fault in faults:
         path = _real_path(fault["loc"])
-        rows.append(Problem(origin_of(path, origins), dotted(path), _sentence(fault, path)))
+        rows.append((path, Problem(origin_of(path, origins), dotted(path), _sentence(fault, path))))
     return rows

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from saywhy.edge.documents import Document, DocumentError, read_document
 from saywhy.edge.settings.crosscheck import crosscheck, doubted
-from saywhy.edge.settings.faults import Path, Problem, SettingsError, dotted, problems_from
+from saywhy.edge.settings.faults import Path, Problem, SettingsError, dotted
 from saywhy.edge.settings.listening import TLS_FILES
+from saywhy.edge.settings.remainder import apart_from, take_out_mistakes
 from saywhy.edge.settings.sections import Settings
 from saywhy.edge.settings.upstreams import FILES
 
@@ -38,6 +39,21 @@ class Loaded:
     def effective(self) -> Iterator[tuple[str, Any, str]]:
         """(key, value, origin) of every setting, defaults included. Nothing in it is secret."""
         yield from _leaves(self.settings, (), self.origins)
+
+
+class HalfUsable(SettingsError):
+    """The settings cannot be used, and yet more can be found out about them: `rest` are those without the mistakes.
+    Nothing new can be said about what is at or under the keys `unsure`.
+    """
+
+    def __init__(self, problems: Iterable[Problem], rest: Loaded, unsure: Iterable[str]) -> None:
+        super().__init__(problems)
+        self.rest = rest
+        self._unsure = frozenset(unsure)
+
+    def joined_by(self, found: Iterable[Problem]) -> SettingsError:
+        """All problems together; `found` is what is wrong with `rest`."""
+        return SettingsError([*self.problems, *apart_from(self._unsure, found)])
 
 
 def _leaves(value: Any, path: Path, origins: Mapping[Path, str]) -> Iterator[tuple[str, Any, str]]:
@@ -212,12 +228,15 @@ def load(
     _from_environment(layers, os.environ if environ is None else environ)
     for path, (flag, value) in (flags or {}).items():
         layers.put(path, value, flag)
-    try:
-        settings = Settings.model_validate(layers.tree)
-    except ValidationError as wrong:
-        found = problems_from(wrong.errors(include_url=False), layers.origins)
-        raise SettingsError([*layers.problems, *found]) from None
-    problems = [*layers.problems, *crosscheck(settings, layers.origins)]
-    if problems:
+    left = take_out_mistakes(layers.tree, layers.origins)
+    problems = [*layers.problems, *left.problems]
+    if left.settings is None:
         raise SettingsError(problems)
-    return Loaded(settings, layers.origins, file, (*layers.doubts, *doubted(settings, layers.origins)))
+    crossed = apart_from(left.faulty, crosscheck(left.settings, left.origins))
+    loaded = Loaded(
+        left.settings, left.origins, file, (*layers.doubts, *doubted(left.settings, left.origins))
+    )
+    if problems or crossed:
+        unsure = {*left.faulty, *left.renamed, *(one.key for one in crossed)}
+        raise HalfUsable([*problems, *crossed], loaded, unsure)
+    return loaded

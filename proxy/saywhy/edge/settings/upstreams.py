@@ -25,9 +25,7 @@ FILES = ("ca_file", "certificate_file", "key_file", "key_password_file")
 def _named(name: str) -> str:
     # The name is a metric label and a word in the log: short, and nothing that needs quoting there.
     if not _NAME.fullmatch(name):
-        raise ValueError(
-            "that cannot be an upstream's name; use letters, digits, dots and dashes, at most 63"
-        )
+        raise ValueError("cannot be an upstream's name; use letters, digits, dots and dashes, at most 63")
     return name
 
 
