@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from saywhy.core.scrub import Scrubber
-from saywhy.core.scrub.secrets import looks_generated
+from saywhy.core.scrub.judges import looks_generated
 
 PLAIN_PATH = 20
 """The longest path that is told at a glance to hold no token: one needs this many characters in a segment, or a name."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from saywhy.core.scrub import secrets
+from saywhy.core.scrub import judges
 from saywhy.core.scrub.patterns import MARK
 
 _DEPTH = 12
@@ -97,8 +97,5 @@ class _Walk:
 
 def _is_secret(name: str, member: Any) -> bool:
     return (
-        isinstance(member, str)
-        and bool(member)
-        and secrets.is_secret_name(name)
-        and " " not in member.strip()
+        isinstance(member, str) and bool(member) and judges.is_secret_name(name) and " " not in member.strip()
     )
