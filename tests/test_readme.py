@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import os
 import re
@@ -263,6 +264,35 @@ def test_settings_that_are_shown_would_be_taken(tmp_path: Path, fence: Fence) ->
     assert loaded.settings != Settings()
 
 
+UNITS = [fence for file in DOCUMENTS for fence in fences(file) if fence.language == "ini"]
+
+
+def test_the_systemd_unit_starts_what_the_settings_before_it_say(tmp_path: Path) -> None:
+    (unit,) = UNITS
+    said = configparser.ConfigParser(interpolation=None)
+    said.optionxform = str  # type: ignore[assignment, method-assign]
+    said.read_string(unit.text)
+    service = said["Service"]
+    program, command, *words = shlex.split(service["ExecStart"])
+    assert (Path(program).name, command) == ("saywhy", "serve")
+    before = [fence for fence in YAML_SETTINGS if fence.file == unit.file and fence.line < unit.line][-1]
+    file = tmp_path / "saywhy.yaml"
+    file.write_text(before.text)
+    deadlines = load(file, environ={}).settings.deadlines
+    assert int(service["TimeoutStopSec"]) > deadlines.drain_seconds + deadlines.shutdown_seconds
+    # It gets as far as the certificate's file, which is not there: the command line and the settings were taken.
+    words = [str(file) if word == "/etc/saywhy/saywhy.yaml" else word for word in words]
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "saywhy"), command, *words],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == int(service["RestartPreventExitStatus"])
+    problems = done.stderr.splitlines()
+    assert [
+        line for line in problems if f"tls.certificate_file {tmp_path}/certs/shop.pem cannot be read" in line
+    ] == problems
+
+
 @pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: file.name)
 def test_every_path_that_is_named_exists(file: Path) -> None:
     text = file.read_text()
@@ -296,7 +326,7 @@ def test_the_list_of_metrics_is_the_meters() -> None:
 def test_every_block_has_a_language_or_is_a_drawing() -> None:
     for file in DOCUMENTS:
         for fence in fences(file):
-            assert fence.language in {"sh", "json", "yaml", "html", "nginx", "python", ""}, (
+            assert fence.language in {"sh", "json", "yaml", "html", "nginx", "python", "ini", ""}, (
                 f"{file.name}:{fence.line}"
             )
 

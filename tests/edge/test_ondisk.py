@@ -113,7 +113,7 @@ SOCKETS = [
     ("socket", "", ""),
     ("file", "what is there is no socket", "what is there is no socket"),
     (".", "what is there is no socket", "what is there is no socket"),
-    ("none", "nothing is there; callers get 502", ""),
+    ("none", "nothing is there; callers get errors", ""),
     ("link", "nothing is there", ""),
     ("file/x", "nothing is there", ""),
 ]

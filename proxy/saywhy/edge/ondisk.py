@@ -50,7 +50,7 @@ def _no_socket(path: str, *, serving: bool) -> str:
         if not stat.S_ISSOCK(os.stat(path).st_mode):
             return "what is there is no socket; give the one that the site listens on."
     except (FileNotFoundError, NotADirectoryError):
-        return "nothing is there; callers get 502 until the site listens on it." if serving else ""
+        return "nothing is there; callers get errors until the site listens on it." if serving else ""
     except OSError as closed:
         reason = (closed.strerror or str(closed)).lower()
         return f"it cannot be looked at ({reason}); let this process into its folders." if serving else ""

@@ -48,7 +48,7 @@ Workers = Annotated[
         default=1,
         ge=1,
         le=256,
-        description="Processes that serve, under one parent; 1 is one process without a parent, which is what a container wants: replicas scale it. More use more cores of one machine. `limits` count for each process.",
+        description="Processes that serve, under one parent; 1 is one process without a parent, which is what a container wants: replicas scale it. More use more cores of one machine, and take 30 MB each beside the first 80 MB, and what `limits` allow: they count for each process.",
     ),
 ]
 
@@ -58,7 +58,7 @@ class Tls(Section):
 
     listen: Listeners = Field(
         default=(),
-        description="As the top's `listen`, for HTTPS, beside it; `listen: off` leaves HTTPS alone.",
+        description="As the top's `listen`, unix:/path too, for HTTPS, beside it; with `listen: off` there is HTTPS alone.",
     )
     certificate_file: Path | None = Field(
         default=None,

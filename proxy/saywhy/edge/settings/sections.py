@@ -120,7 +120,9 @@ class Deadlines(Section):
         default=2, ge=0, description="After SIGTERM: not ready, still accepting, so that balancers notice."
     )
     shutdown_seconds: float = Field(
-        default=25, ge=0, description="For exchanges in flight to finish after that."
+        default=25,
+        ge=0,
+        description="For exchanges in flight to finish after `drain_seconds`, to which it adds: the platform must wait longer than both together (27 s; Kubernetes waits 30).",
     )
 
 
@@ -172,8 +174,14 @@ class Route(Section):
         max_length=64,
         description="For messages alone; without one a route is called by its place.",
     )
-    host: Words = Field(default=(), description="Host globs, without port. None: every host.")
-    path: Words = Field(default=(), description="Globs over the raw path without query. None: every path.")
+    host: Words = Field(
+        default=(),
+        description="Host globs, without scheme and port; `*` is any run of characters, dots too: `*.shop.example` matches a.shop.example and a.b.shop.example, and not shop.example. None: every host. The first route whose host and path match wins; what none matches goes to the only upstream or the one called default, and where there is neither, gets 404.",
+    )
+    path: Words = Field(
+        default=(),
+        description="Globs over the raw path without query; `/api/*` matches all below /api/, and not /api. None: every path.",
+    )
     upstream: str = Field(
         default="",
         description="A name of `upstreams`. May be left out where there is one alone, or one called default.",
@@ -209,7 +217,7 @@ class Rules(Section):
 
     folders: Folders = Field(
         default=(),
-        description="Folders of rule packs; relative ones are taken from the settings file's folder.",
+        description="Folders of rule packs, each of which holds a folder a pack.",
     )
     shipped: bool = Field(
         default=True, description="Also the packs that come with saywhy; yours are asked first."
@@ -261,7 +269,7 @@ class Settings(Section):
     )
     edge_safe_status: bool = Field(
         default=False,
-        description="The proxy's own 502 and 504 are sent as 503, for sites behind a CDN that puts its own page in their place. The site's statuses stay; envelope, log and metrics keep the original. Off: it hides from balancers which of the two it was.",
+        description="The proxy's own 502 and 504 are sent as 503, for sites behind a CDN that puts its own page in their place: a site that is down is 503 instead of 502 to callers, and a 502 that the site sent itself stays 502. Envelope, log and metrics keep the original. Off: it hides from balancers which of the two it was.",
     )
     tls: Tls = Field(default_factory=Tls, description="HTTPS for callers.")
     workers: Workers

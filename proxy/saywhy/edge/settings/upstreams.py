@@ -36,7 +36,7 @@ class Upstream(Section):
     """One site. In a file a bare URL will do."""
 
     url: str = Field(
-        description="http://host[:port], https://host[:port] or unix:/path; no path, no credentials."
+        description="http://host[:port], https://host[:port] or unix:/path; no path, no credentials. Alone it may stand for the whole: `shop: http://host:3000`."
     )
     tls: bool = Field(
         default=False, description="TLS over a Unix socket, with `server_name`. A URL says it by https."
@@ -72,7 +72,7 @@ class Upstream(Section):
     breaker_failures: int = Field(
         default=10,
         ge=0,
-        description="So many connections in a row that did not come to be, and callers are told at once that the site is away (503) instead of waiting; 0 switches it off. Ten: fewer would say it of a site that restarts.",
+        description="So many connections in a row, within a minute, that did not come to be (refused, timed out, no address, TLS that failed), and callers are told at once that the site is away (503) instead of waiting. What the site answers never counts, a 5xx neither. Each worker process counts for itself. 0 switches it off. Ten: fewer would say it of a site that restarts.",
     )
     breaker_seconds: float = Field(
         default=10,
