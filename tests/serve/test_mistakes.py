@@ -68,4 +68,5 @@ def test_a_certificate_that_is_over_is_told_at_the_start_and_at_a_reload_and_in_
         for pair, count in ((good, 1), (over, 2)):
             install(pair)
             assert proxy.get("/-/reload", method="POST")[0] == 200
-            assert proxy.err.read_text().count(said) == count
+            # A reload tells its doubts after itself.
+            assert wait_until(lambda seen=count: proxy.err.read_text().count(said) == seen)
