@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import socket
 
+import pytest
 from loopback import OK, Got, both_loops, get, read_answer, relaying, serving
 
 from saywhy import Normalizer, load_rulebook
@@ -70,3 +73,34 @@ async def test_failures_of_our_own_and_refusals_of_requests() -> None:
         assert answer.all(b"proxy-status") == [b"saywhy; error=http_request_error"]
         assert b"secret" not in answer.head + answer.body
         json.loads(answer.body)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@both_loops
+async def test_a_request_that_was_sent_once_is_never_said_not_to_have_been(method: str) -> None:
+    """The site takes it, ends, and is gone when it is to be sent once more."""
+    taken: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, OSError):
+            while True:
+                taken.append((await reader.readuntil(b"\r\n\r\n")).split(b" ")[0])
+                if taken[-1] == method.encode() and len(taken) > 1:
+                    server.close()
+                    break
+                writer.write(OK)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    asked = get("/", "Accept: application/json", method=method)
+    async with relaying(server.sockets[0].getsockname()[1], _normalizer()) as running:
+        assert (await running.ask(get())).status == 200
+        answer = await running.ask(asked, method)
+        assert taken[1:] == [method.encode()]
+        assert (answer.status, answer.all(b"proxy-status")) == (502, [b"saywhy; error=connection_terminated"])
+        error = json.loads(answer.body)["error"]
+        assert "not sent" not in error["message"]
+        assert error["side_effects"] == ("none_expected" if method == "GET" else "possible")
+        # The next one was never sent, and is told so.
+        error = json.loads((await running.ask(asked, method)).body)["error"]
+        assert ("not sent" in error["message"], error["side_effects"]) == (True, "none_expected")

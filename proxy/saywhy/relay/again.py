@@ -17,6 +17,22 @@ QUEUED_SECONDS: Final = 5.0
 """A request that was away for longer was not in a queue: it was worked on, and perhaps is what broke the site."""
 
 
+_NOT_SENT: Final = frozenset(
+    (
+        "dns_error", "dns_timeout", "destination_ip_unroutable", "connection_refused", "connection_timeout",
+        "connection_limit_reached", "destination_unavailable", "tls_protocol_error", "tls_certificate_error",
+    )
+)  # fmt: skip
+"""Failures to get a connection: of a request that is sent for the first time they say that it was not sent."""
+
+
+def as_sent(token: str) -> str:
+    """What to call the failure `token` of a request that has been sent once, and was to be sent once more: by how the first
+    time ended. The site may have worked on it, and nobody must read that it was not sent.
+    """
+    return "connection_terminated" if token in _NOT_SENT else token
+
+
 def may_repeat(exchange: Exchange) -> bool:
     """Whether its method may be sent twice."""
     return exchange.head.method in _ONCE_MORE

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from saywhy.core.failures import look_up
 from saywhy.core.model import Outcome, Request, Verdict
+from saywhy.relay.again import as_sent
 from saywhy.relay.answers import adapted, composed, continued
 from saywhy.relay.decision import Decision
 from saywhy.relay.framing import Dechunk
@@ -31,7 +32,7 @@ _METHODS: Final = {
 
 class Answering:
     """What an exchange sends. `upstream` is None while no connection serves it, `sent_status` 0 until a final head has
-    gone to the caller, `request_done` whether the whole request has come.
+    gone to the caller, `request_done` whether the whole request has come, `retried` whether it was sent once in vain.
     """
 
     # Defaults stand on the class: one of these is made for each request, and most stay as they are.
@@ -42,7 +43,7 @@ class Answering:
     _pending: bytearray | None = None  # a list of pieces would be copied, and counted, once a piece
     _share: Share | None = None
     _upstream_name = ""
-    _answered = _keep = False
+    _answered = _keep = retried = False
     _reply: ResponseHead | None = None
     _original = 0
     _site_took = 0.0
@@ -189,6 +190,8 @@ class Answering:
         better than by the token.
         """
         self._detach()
+        if self.retried:
+            token = as_sent(token)
         if self.sent_status:
             self._drop_caller(token)
             return

@@ -34,7 +34,7 @@ class Exchange(Answering):
 
     # Defaults stand on the class: one of these is made for each request, and most stay as they are.
     _onward = b""
-    body_sent = on_kept = retried = False
+    body_sent = on_kept = False
     sent_at = 0.0
     _stuck = -1
     _interims = 0
