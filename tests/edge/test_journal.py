@@ -283,16 +283,21 @@ def test_a_reader_who_left_is_counted_and_nothing_is_raised(pipe: tuple[int, int
 def test_events() -> None:
     out = io.StringIO()
     events = open_events("json", "warning", out)
-    events.info("not worth a line")
-    events.error("reload refused", problems=["a:1: b"])
+    events.info("said", "Not worth a line.")
+    events.error("reload_refused", "Reload refused.", problems=["a:1: b"])
     read = json.loads(out.getvalue())
     assert list(read)[:2] == list(line(OK))[:2] == ["time", "level"]
     assert len(read["time"]) == len(line(OK)["time"])
-    assert (read["event"], read["level"], read["problems"]) == ("reload refused", "error", ["a:1: b"])
+    assert (read["event"], read["message"], read["level"], read["problems"]) == (
+        "reload_refused", "Reload refused.", "error", ["a:1: b"],
+    )  # fmt: skip
     assert read["time"].endswith("Z")
     plain = io.StringIO()
-    open_events("text", stream=plain).info("reloaded", hash="abc")
-    assert "reloaded" in plain.getvalue()
+    open_events("text", stream=plain).info(
+        "upstream_away", "Upstream shop is away after 10 tries.", upstream="shop", tries=10, port=1
+    )
+    # What the sentence says is not said twice; the 1 within its 10 is another number.
+    assert plain.getvalue().endswith(" info Upstream shop is away after 10 tries. port=1\n")
     assert "\x1b" not in plain.getvalue()
 
 

@@ -82,7 +82,7 @@ def test_a_full_disk_costs_lines_and_spoils_none_that_comes_after(tmp_path: Path
 
 def test_a_gap_has_the_shape_of_every_line() -> None:
     read = json.loads(json_gap(3))
-    assert list(read) == ["time", "level", "event", "count"]
+    assert list(read) == ["time", "level", "event", "message", "count"]
     assert len(read["time"]) == len("2026-11-30T18:28:32.315Z")
     assert text_gap(3) == "(3 lines of this log were dropped)\n"
 
@@ -99,7 +99,7 @@ def test_standard_error_waits_for_no_reader(pipe: tuple[int, int]) -> None:
     with error_pipe(pipe[1]), queued_stderr():
         events = open_events("json")
         for number in range(20_000):
-            events.info("said", number=number, text="x" * 100)
+            events.info("said", "Said.", number=number, text="x" * 100)
         print("a warning of Python's own", file=sys.stderr)
         assert time.monotonic() - started < 5
         ending = time.monotonic()
@@ -123,7 +123,7 @@ def test_standard_error_holds_every_line_whole_and_in_order(pipe: tuple[int, int
 
         def say(word: str) -> None:
             for number in range(500):
-                events.info("said", word=word, number=number)
+                events.info("said", "Said.", word=word, number=number)
 
         threads = [threading.Thread(target=say, args=(word,)) for word in "abc"]
         for one in threads:
@@ -171,7 +171,7 @@ def test_colours_only_on_a_terminal_where_nobody_said_no(
 def test_events_in_text(terminal: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     def said(stream: TextIO) -> str:
         open_events("text", stream=stream).warning(
-            "reload refused", why="SIGHUP", problems=["a:1: b", "c\x1b[31m"]
+            "reload_refused", "reload refused", why="SIGHUP", problems=["a:1: b", "c\x1b[31m"]
         )
         stream.flush()
         return os.read(terminal[0], 65536).decode().replace("\r\n", "\n")

@@ -110,6 +110,22 @@ REFUSED, AWAY = (502, b"connection_refused"), (503, b"destination_unavailable")
 
 
 @both_loops
+async def test_a_socket_that_is_not_there_is_told_of_once_with_its_path(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "gone.sock"
+    with caplog.at_level(logging.WARNING, "saywhy.relay"):
+        async with relaying(f"unix:{path}") as running:
+            for _ in range(3):
+                assert (await running.ask(get())).status == 502
+    (told,) = caplog.records
+    assert f"there is no Unix socket at {path}; start the site, or correct the path" in told.getMessage()
+    assert (told.event, told.about["upstream"], told.about["path"]) == (  # type: ignore[attr-defined]
+        "upstream_trouble", "default", str(path),
+    )  # fmt: skip
+
+
+@both_loops
 async def test_a_site_goes_and_comes_back(caplog: pytest.LogCaptureFixture) -> None:
     with _closed_port() as closed, caplog.at_level(logging.WARNING, "saywhy.relay"):
         port = closed.getsockname()[1]

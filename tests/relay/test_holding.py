@@ -299,4 +299,4 @@ async def test_a_core_that_raises_costs_no_caller_its_answer(caplog: pytest.LogC
             assert verdict is not None
             assert verdict.fault == "RecursionError"
             assert running.relay.held_bytes == 0
-    assert "deciding about an answer failed" in caplog.text
+    assert "Deciding about an answer failed." in caplog.text

@@ -228,7 +228,8 @@ async def test_the_last_addresses_are_used_while_nobody_answers(caplog: pytest.L
             assert (await running.ask(close)).status == 200
     told = [record.getMessage() for record in caplog.records]
     assert [said.partition("(")[0].strip() for said in told] == [
-        "The name shop.test cannot be looked up", "The name shop.test is found again."
+        "Upstream default: the name shop.test cannot be looked up",
+        "Upstream default: the name shop.test is found again.",
     ]  # fmt: skip
     assert "its last addresses are used on, for 10 minutes at most" in told[0]
 

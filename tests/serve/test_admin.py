@@ -19,6 +19,7 @@ class Process:
     def __init__(self) -> None:
         self.not_ready = ""
         self.problems: tuple[str, ...] = ()
+        self.needs_restart: tuple[str, ...] = ()
         self.asked: list[str] = []
         self.meter = Meter(version="1")
 
@@ -67,8 +68,28 @@ async def test_reload(admin: TestClient[Any, Any], process: Process) -> None:
     assert answer.status == 500
     assert (await answer.text()).splitlines()[1:] == list(process.problems)
     answer = await admin.post("/-/reload", headers={"Accept": "application/json"})
-    assert (answer.status, await answer.json()) == (500, {"ok": False, "problems": list(process.problems)})
+    assert (answer.status, await answer.json()) == (
+        500,
+        {"ok": False, "problems": list(process.problems), "needs_restart": []},
+    )
     assert process.asked == ["/-/reload"] * 3
+
+
+RESTARTS = [
+    (("listen",), "Reloaded. A restart is needed before listen takes effect.\n"),
+    (("listen", "log"), "Reloaded. A restart is needed before listen and log take effect.\n"),
+    (("listen", "log", "tls.listen"), "Reloaded. A restart is needed before listen, log and tls.listen take effect.\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("waiting", "said"), RESTARTS)
+async def test_a_reload_says_what_it_could_not_change(
+    admin: TestClient[Any, Any], process: Process, waiting: tuple[str, ...], said: str
+) -> None:
+    process.needs_restart = waiting
+    assert await (await admin.post("/-/reload")).text() == said
+    answer = await admin.post("/-/reload", headers={"Accept": "application/json"})
+    assert (await answer.json())["needs_restart"] == list(waiting)
 
 
 async def test_a_link_never_reloads(admin: TestClient[Any, Any], process: Process) -> None:

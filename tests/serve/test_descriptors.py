@@ -52,9 +52,9 @@ def crowd(port: int, count: int) -> Iterator[list[socket.socket]]:
         ]
 
 
-def told(proxy: Saywhy) -> list[str]:
-    """What the process said, its greeting aside."""
-    return [event["event"] for event in proxy.log() if "event" in event][1:]
+def told(proxy: Saywhy) -> list[tuple[str, str]]:
+    """What the process said, word and sentence, its greeting aside."""
+    return [(event["event"], event["message"]) for event in proxy.log() if "event" in event][1:]
 
 
 def _served(proxy: Saywhy) -> bool:
@@ -81,8 +81,8 @@ def test_a_crowd_shuts_nobody_out_who_is_to_see_it(tmp_path: Path, workers: int)
             scanner.sendall(b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n")
             assert scanner.recv(12) == b"HTTP/1.0 400"
         doubted, *others = told(proxy)
-        assert f"a process may open {FILES} files" in doubted
-        assert others == ["reloaded"]
+        assert f"a process may open {FILES} files" in doubted[1]
+        assert [doubted[0], *(event for event, _ in others)] == ["doubt", "reloaded"]
 
 
 @pytest.mark.parametrize(

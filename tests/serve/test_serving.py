@@ -71,7 +71,7 @@ def test_changed_content_is_noticed_and_a_broken_file_is_said_once(
         assert wait_until(lambda: proxy.metric("saywhy_config_last_reload_successful") == 0)
         time.sleep(2.5)  # one more look at the same broken file
         assert code(proxy) == "needs_human"
-        refused = [event for event in events(proxy) if event["event"].startswith("reload refused")]
+        refused = [event for event in events(proxy) if event["event"] == "reload_refused"]
         assert len(refused) == 1
         assert refused[0]["level"] == "error"
         assert f"{pack}/rules.yaml" in refused[0]["problems"][0]
@@ -89,13 +89,23 @@ def test_a_reload_moves_to_another_site_and_says_what_needs_a_restart(
             proxy.wait_ready()
             assert ask(proxy.port, request(proxy.port, "/bread", CURL)).status == 404
             file.write_text(text.format(other.port, 8080))
-            assert proxy.get("/-/reload", method="POST") == (200, "Reloaded.\n")
+            waits = "Reloaded. A restart is needed before listen takes effect.\n"
+            assert proxy.get("/-/reload", method="POST") == (200, waits)
             assert ask(proxy.port, request(proxy.port, "/bread", CURL)).status == 410
 
             def said() -> list[list[str]]:
-                return [event["settings"] for event in events(proxy) if "restart" in event["event"]]
+                return [event["settings"] for event in events(proxy) if event["event"] == "restart_needed"]
 
-            assert wait_until(lambda: said() == [["listen"]])
+            # The look at the files may come between, and say it too.
+            assert wait_until(lambda: [*said()[:1]] == [["listen"]])
+            # Compared with what runs, not with the last file: what waits goes on waiting, and what is taken back does not.
+            assert proxy.get("/-/reload", method="POST") == (200, waits)
+            file.write_text(text.format(other.port, 0))
+            assert proxy.get("/-/reload", method="POST") == (200, "Reloaded.\n")
+            assert events(proxy)[-1]["event"] == "reloaded"
+            reloads = [event["changed"] for event in events(proxy) if event["event"] == "reloaded"]
+            assert {str(file)} == {name for names in reloads for name in names}
+            assert [] in reloads, "nothing had changed by then"
             file.write_text("admin: 127.0.0.1:1\n")
             status, problems = proxy.get("/-/reload", method="POST")
             assert (status, "no site to stand in front of" in problems) == (500, True)
@@ -177,12 +187,12 @@ def test_what_libraries_log_is_an_event_like_the_others(tmp_path: Path, bakery: 
     with serving(bakery.port, tmp_path, env={"SAYWHY_LOG_LEVEL": "error"}) as proxy:
         (doubt,) = [event for event in events(proxy) if event["level"] == "warning"]
         assert (
-            doubt["event"]
+            doubt["message"]
             == "SAYWHY_LOG_LEVEL: is not read, it has single underscores; write SAYWHY_LOG__LEVEL."
         )
         ask(proxy.port, request(proxy.port, "/bread", CURL, fields=[("X-Forwarded-For", "192.0.2.7")]))
         assert wait_until(lambda: len([event for event in events(proxy) if event["level"] == "warning"]) == 2)
-        assert "trusted_proxies" in events(proxy)[-1]["event"]
+        assert "trusted_proxies" in events(proxy)[-1]["message"]
 
 
 def test_several_mistakes_are_a_line_each_and_findings(tmp_path: Path) -> None:
@@ -232,13 +242,14 @@ def started_stuck(proxy: Saywhy) -> threading.Thread:
 
 
 ENDINGS = [
-    pytest.param("30", "30", [signal.SIGINT], 4, id="interrupt-is-quick"),
-    pytest.param("30", "30", [signal.SIGTERM, signal.SIGTERM], 4, id="a-second-term-ends-the-drain"),
-    pytest.param("0", "1.5", [signal.SIGTERM], 5, id="what-is-stuck-is-cut-off"),
+    pytest.param("30", "30", [signal.SIGINT], 4, 1, id="interrupt-is-quick"),
+    pytest.param("30", "30", [signal.SIGTERM, signal.SIGTERM], 4, 1, id="a-second-term-ends-the-drain"),
+    pytest.param("30", "30", [signal.SIGTERM, signal.SIGTERM], 6, 2, id="of-workers-too"),
+    pytest.param("0", "1.5", [signal.SIGTERM], 5, 1, id="what-is-stuck-is-cut-off"),
 ]
 
 
-@pytest.mark.parametrize(("drain", "shutdown", "signals", "seconds"), ENDINGS)
+@pytest.mark.parametrize(("drain", "shutdown", "signals", "seconds", "workers"), ENDINGS)
 def test_an_exchange_that_never_ends(
     tmp_path: Path,
     bakery: ScriptedSite,
@@ -246,9 +257,10 @@ def test_an_exchange_that_never_ends(
     shutdown: str,
     signals: list[signal.Signals],
     seconds: float,
+    workers: int,
 ) -> None:
     env = {"SAYWHY_DEADLINES__DRAIN_SECONDS": drain, "SAYWHY_DEADLINES__SHUTDOWN_SECONDS": shutdown}
-    with serving(bakery.port, tmp_path, env=env) as proxy:
+    with serving(bakery.port, tmp_path, env=env, arguments=["--workers", str(workers)]) as proxy:
         stuck = started_stuck(proxy)
         begun = time.monotonic()
         for number in signals:
@@ -258,6 +270,11 @@ def test_an_exchange_that_never_ends(
         assert time.monotonic() - begun < seconds
         stuck.join(5)
         assert not stuck.is_alive()
+        words = ["stopping", *(["cutting_off"] if len(signals) > 1 else []), "stopped"]
+        assert [event["event"] for event in events(proxy)][1:] == words
+        last = events(proxy)[-1]
+        assert (last["level"], last["cut_off"]) == ("warning", 1)
+        assert 0 < last["seconds"] < seconds
 
 
 @pytest.mark.parametrize("attempt", range(3))

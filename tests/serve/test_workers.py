@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stage.callers import CURL, agent, request
@@ -98,6 +99,10 @@ def crashes(proxy: Saywhy) -> float:
     return proxy.metric("saywhy_worker_crashes_total")
 
 
+def _told(proxy: Saywhy, event: str) -> list[dict[str, Any]]:
+    return [line for line in proxy.log() if line.get("event") == event]
+
+
 def test_the_life_of_a_crew(tmp_path: Path, bakery: ScriptedSite) -> None:
     """One scrape adds up and never goes back; a worker that hangs does not hold it; a crash costs what was in that
     worker's hands; and when the parent is killed, nobody is left.
@@ -129,8 +134,17 @@ def test_the_life_of_a_crew(tmp_path: Path, bakery: ScriptedSite) -> None:
         assert whole_again(proxy)
         assert second in workers(proxy)
         assert first not in workers(proxy)
-        (said,) = [event for event in proxy.log() if event.get("event", "").startswith("a worker ended")]
+        (said,) = [event for event in proxy.log() if event.get("event") == "worker_ended"]
         assert (said["level"], said["process"], said["how"]) == ("error", first, "signal SIGKILL")
+        assert "again_in_seconds" not in said, "it is replaced at once"
+        assert wait_until(lambda: _told(proxy, "worker_serves"))
+        (again,) = _told(proxy, "worker_serves")
+        assert (again["worker"], again["process"] in workers(proxy)) == (said["worker"], True)
+        os.kill(second, signal.SIGTERM)
+        assert wait_until(lambda: _told(proxy, "signal_ignored"))
+        (ignored,) = _told(proxy, "signal_ignored")
+        assert (ignored["process"], ignored["parent"]) == (second, proxy.process.pid)
+        assert ignored["worker"] != said["worker"]
 
         with Load(proxy.port, request(proxy.port, "/bread", CURL), callers=6) as load:
             assert wait_until(lambda: load.counts["answered"] > 20)

@@ -43,7 +43,8 @@ def serve(
         saywhy serve --upstream http://127.0.0.1:3000 --workers 4
 
     A setting comes from the file, then from SAYWHY_SECTION__KEY in the environment (SAYWHY__LISTEN for the keys at the
-    top), then from flags; the last one wins. SIGHUP reloads, SIGTERM drains and ends, SIGINT (Ctrl-C) ends at once.
+    top), then from flags; the last one wins. SIGHUP reloads, SIGTERM drains and ends, SIGINT (Ctrl-C) ends after a second. A second SIGTERM or SIGINT cuts off whatever
+    is still in flight; the last line of the log says how much that was.
     """
     from saywhy.serve.starting import before_serving
 

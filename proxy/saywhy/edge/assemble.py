@@ -12,7 +12,7 @@ from saywhy.core.normalize import Normalizer
 from saywhy.core.policy import Routes
 from saywhy.core.rules import Rulebook
 from saywhy.core.scrub import Scrubber
-from saywhy.edge.fingerprint import fingerprint
+from saywhy.edge.fingerprint import Prints, folded, prints
 from saywhy.edge.packs import RuleErrors, UnknownNames, in_order, load_rulebook, shipped_rules
 from saywhy.edge.proof import disproved
 from saywhy.edge.settings import Loaded, Problem, Settings, SettingsError, to_routes
@@ -90,14 +90,19 @@ def _unknown_packs(settings: Settings, rulebook: Rulebook, origins: Mapping[Key,
                 )
 
 
-def digest(loaded: Loaded) -> str:
-    """The hash of the settings file, of the operator's rules, and of the certificates on both sides. Shipped rules change
+def watched(loaded: Loaded) -> Prints:
+    """What stands in the settings file, of the operator's rules, and of the certificates on both sides. Shipped rules change
     with the version alone.
     """
     settings = loaded.settings
     certificates = [path for upstream in settings.upstreams.values() for path in files(upstream)]
     file = [loaded.file] if loaded.file else []
-    return fingerprint([*file, *settings.rules.folders, *certificates, *settings.tls.files])
+    return prints([*file, *settings.rules.folders, *certificates, *settings.tls.files])
+
+
+def digest(loaded: Loaded) -> str:
+    """The hash of what is `watched`."""
+    return folded(watched(loaded))
 
 
 def identity(loaded: Loaded, seen: str) -> str:

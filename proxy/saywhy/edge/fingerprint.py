@@ -7,7 +7,7 @@ new file and rename it, and a checkout touches times without a change.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from saywhy.edge.files import read_bytes
@@ -19,25 +19,46 @@ ALL_BYTES = 64 * 1024 * 1024
 """Read in all, every two seconds; of files beyond, size and time stand for the content."""
 
 
-def fingerprint(paths: Iterable[Path]) -> str:
-    """Sixteen hex digits over the names and contents of `paths` (files, and folders with all below). What cannot be
-    read counts as such, so that it is noticed when it comes back.
+Prints = Mapping[str, bytes]
+"""File -> hash of its content."""
+
+
+def prints(paths: Iterable[Path]) -> Prints:
+    """The contents of `paths` (files, and folders with all below), by name. What cannot be read counts as such, so that it
+    is noticed when it comes back.
     """
-    digest = hashlib.sha256()
-    seen, left = 0, ALL_BYTES
+    found: dict[str, bytes] = {}
+    left = ALL_BYTES
     for top in paths:
         for path in sorted(_files(top)):
-            seen += 1
-            if seen > FILES:
-                return digest.hexdigest()[:16]
-            digest.update(b"\0" + str(path).encode("utf-8", "surrogateescape") + b"\0")
+            if len(found) >= FILES:
+                return found
             try:
                 data = read_bytes(path, min(FILE_BYTES, left))
                 left -= len(data)
-                digest.update(data if left else _outside(path))
+                content = data if left else _outside(path)
             except OSError as unreadable:
-                digest.update(f"unreadable {unreadable.errno}".encode())
+                content = f"unreadable {unreadable.errno}".encode()
+            found[str(path)] = hashlib.sha256(content).digest()
+    return found
+
+
+def folded(found: Prints) -> str:
+    """Sixteen hex digits over names and contents."""
+    digest = hashlib.sha256()
+    for name, content in found.items():
+        digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + content)
     return digest.hexdigest()[:16]
+
+
+def fingerprint(paths: Iterable[Path]) -> str:
+    """Both in one."""
+    return folded(prints(paths))
+
+
+def differing(before: Prints, after: Prints) -> list[str]:
+    """The files that came, went or changed, by name."""
+    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
 
 
 def _outside(path: Path) -> bytes:

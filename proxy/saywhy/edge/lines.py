@@ -30,7 +30,8 @@ CLOSE_SECONDS = 1.0
 
 def json_gap(count: int) -> str:
     """What a log for machines says where lines are missing."""
-    return f'{{"time":"{stamp(time.time())}","level":"warning","event":"lines of this log were dropped","count":{count}}}\n'
+    now = stamp(time.time())
+    return f'{{"time":"{now}","level":"warning","event":"lines_dropped","message":"Lines of this log were dropped.","count":{count}}}\n'
 
 
 def text_gap(count: int) -> str:

@@ -37,6 +37,10 @@ COUNTERS: dict[str, tuple[str, tuple[str, ...]]] = {
         "How often a site came to count as away, after a row of failed connections.",
         ("upstream",),
     ),
+    "saywhy_handshakes_failed_total": (
+        "TLS handshakes of callers that came to nothing, by why.",
+        ("reason",),
+    ),
     "saywhy_log_lines_dropped_total": ("Lines of the log that nobody took in time.", ()),
     "saywhy_worker_crashes_total": ("Worker processes that ended unasked; each was replaced.", ()),
 }
@@ -64,7 +68,7 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
         "1, or 0 while a site counts as away and callers are told so at once.",
         ("upstream",),
     ),
-    "saywhy_workers": ("Processes that take exchanges.", ()),
+    "saywhy_workers": ("Processes that take exchanges; not those that hang.", ()),
     "saywhy_config_last_reload_successful": ("1 where the last reload was, else 0.", ()),
     "saywhy_config_last_reload_success_timestamp_seconds": ("When settings and rules were last loaded.", ()),
     "saywhy_config_info": ("The hash of settings and rules in force.", ("hash",)),
@@ -96,6 +100,16 @@ PASS_REASONS = (
     "upgrade",
     "grpc",
     "budget",
+)
+HANDSHAKE_REASONS = (
+    "no_certificate",
+    "bad_certificate",
+    "certificate_refused",
+    "protocol",
+    "not_tls",
+    "left",
+    "timeout",
+    "other",
 )
 _SITE_STATUSES = (
     420,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from saywhy.edge.files import read_bytes, unreadable
-from saywhy.edge.settings import Problem, Settings, SettingsError, Upstream
+from saywhy.edge.settings import Problem, Settings, SettingsError, Unpaired, Upstream
 from saywhy.edge.settings.faults import Path as Key
 from saywhy.edge.settings.faults import dotted, origin_of
 
@@ -26,6 +26,10 @@ class TrustError(ValueError):
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
         self.key = key
+
+
+class _UnpairedError(TrustError):
+    """The key is not the certificate's."""
 
 
 def client_context(upstream: Upstream) -> ssl.SSLContext | None:
@@ -89,16 +93,20 @@ def _context(upstream: Upstream) -> ssl.SSLContext:
 
 
 def require_usable(settings: Settings, origins: Mapping[Key, str]) -> None:
-    """Try every file that the upstreams name. Raises SettingsError with every problem found."""
+    """Try every file that the upstreams name. Raises SettingsError with every problem found, Unpaired where
+    they are all of that kind.
+    """
     problems = []
+    unpaired = True
     for name, upstream in settings.upstreams.items():
         try:
             client_context(upstream)
         except TrustError as wrong:
             path: Key = ("upstreams", name, wrong.key)
             problems.append(Problem(origin_of(path, origins), dotted(path), str(wrong)))
+            unpaired = unpaired and isinstance(wrong, _UnpairedError)
     if problems:
-        raise SettingsError(problems)
+        raise (Unpaired if unpaired else SettingsError)(problems)
 
 
 def files(upstream: Upstream) -> Iterator[Path]:
@@ -185,7 +193,7 @@ def _explain(
     error: ssl.SSLError, certificate: Path, key: Path, key_setting: str, upstream: Upstream
 ) -> NoReturn:
     if error.reason == "KEY_VALUES_MISMATCH":
-        raise TrustError(
+        raise _UnpairedError(
             key_setting,
             f"names {key}, whose key is not that of the certificate in {certificate}; give the two that belong together.",
         ) from None

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from saywhy.core.model import Head, PassReason, Plan, Request, Response, Verdict
+from saywhy.edge.events import named
 from saywhy.relay.hold import Hold
 from saywhy.relay.lines import CHUNKED
 from saywhy.relay.reply import ResponseHead
@@ -87,7 +88,7 @@ class Decision:
             return decide(self._values, self._plan, content, complete=complete, now=time.time())
         except Exception as error:
             # The core promises not to raise. Should it, the caller must still be answered: with the site's own bytes.
-            _LOG.exception("deciding about an answer failed")
+            _LOG.exception("Deciding about an answer failed.", extra=named("deciding_failed"))
             return self._passed("", type(error).__name__)
 
     def drop(self) -> None:

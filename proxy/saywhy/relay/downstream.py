@@ -9,7 +9,7 @@ from saywhy.relay.exchange import Exchange
 from saywhy.relay.facts import Facts, facts_of, read_again
 from saywhy.relay.forwarded import Peer
 from saywhy.relay.head import RequestHead, read_request
-from saywhy.relay.lines import CRLF, HEAD_END, BadHead
+from saywhy.relay.lines import CRLF, HEAD_END, TLS_HANDSHAKE, BadHead
 from saywhy.relay.parting import Parting
 from saywhy.relay.refusal import refusal
 
@@ -150,6 +150,8 @@ class Downstream(Parting, asyncio.Protocol):
         if whole or len(data) > self.relay.limits.head_bytes:
             self._refuse_unread("head_too_large")
         elif not data[:1].isalpha() or _ends_barely(data, 0):
+            if data[0] == TLS_HANDSHAKE:
+                self.relay.spoken_to_in_tls(self.transport)
             self._refuse_unread("http_request_error")  # no method begins so: TLS to a plain port, or noise
         else:
             if not self._ahead:

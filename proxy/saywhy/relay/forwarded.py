@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
+from saywhy.edge.events import named
 from saywhy.edge.settings import Forwarding
 from saywhy.relay.head import RequestHead, request_names
 from saywhy.relay.lines import CRLF, tokens
@@ -162,7 +163,8 @@ class Onward:
         self._warned = True
         _LOG.warning(
             "A forwarded field from a caller was replaced. Behind a gateway, set forwarding.trusted_proxies to the "
-            "gateway's addresses, or the site sees the gateway as the caller and https as http."
+            "gateway's addresses, or the site sees the gateway as the caller and https as http.",
+            extra=named("forwarded_replaced"),
         )
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-from time import monotonic
-from typing import Final
+from typing import Any, Final
 
+from saywhy.edge.events import named
+from saywhy.edge.seldom import Seldom
 from saywhy.edge.settings import Upstream
 from saywhy.relay.dial import is_hangup
 from saywhy.relay.troubles import HUNG_UP, explain
@@ -23,7 +24,6 @@ _LOG: Final = logging.getLogger("saywhy.relay")
 FIRST_SECONDS: Final = 1.0
 WINDOW_SECONDS: Final = 60.0
 """A row of failures that took longer is none: with connections kept, few are made."""
-_AGAIN_SECONDS: Final = 600.0
 _OURS: Final = frozenset(("connection_limit_reached", "proxy_internal_error"))
 """Failures that say nothing about the site."""
 _OUR_ERRORS: Final = frozenset((errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM))
@@ -96,20 +96,26 @@ class Breaker:
 
 
 class Health(Breaker):
-    """The breaker of the upstream `name`, telling the operator: the same sentence once in ten minutes."""
+    """The breaker of the upstream `name`, telling the operator: the same sentence once in ten minutes. `path` is that
+    of its Unix socket.
+    """
 
-    def __init__(self, name: str, upstream: Upstream) -> None:
+    def __init__(self, name: str, upstream: Upstream, path: str = "") -> None:
         super().__init__(upstream.breaker_failures, upstream.breaker_seconds)
         self._name = name
         self._url = upstream.url
-        self._told: dict[str, float] = {}
+        self._path = path
+        self._seldom = Seldom()
         self._since_open = 0.0
 
     def note(self, error: BaseException, token: str, now: float) -> bool:
         """A connection did not come to be. Whether the site counts as away from now on."""
         self.tell(error)
         if not isinstance(error, OSError | asyncio.CancelledError):
-            _LOG.error("A connection to upstream %s failed in saywhy itself.", self._name, exc_info=error)
+            _LOG.error(
+                "A connection to upstream %s failed in saywhy itself.",
+                self._name, exc_info=error, extra=self._event("upstream_failure"),
+            )  # fmt: skip
         if token in _OURS or (isinstance(error, OSError) and error.errno in _OUR_ERRORS):
             self.given_up()
             return False
@@ -120,6 +126,7 @@ class Health(Breaker):
                 "Upstream %s (%s) is away: %d connections in a row failed, the last with %s. Callers get 503 at once until"
                 " one stands again.",
                 self._name, self._url, self.count, token,
+                extra=self._event("upstream_away", failures=self.count, failure=token),
             )  # fmt: skip
         return opened
 
@@ -130,11 +137,18 @@ class Health(Breaker):
             _LOG.warning(
                 "Upstream %s (%s) is back after %.1f s and %d failed connections.",
                 self._name, self._url, now - self._since_open, failures,
+                extra=self._event("upstream_back", seconds=round(now - self._since_open, 1), failures=failures),
             )  # fmt: skip
 
     def tell(self, error: BaseException) -> None:
         """Say what is wrong and what to do, where it is more than a site that is not there."""
-        sentence = HUNG_UP if is_hangup(error) else explain(error)
-        if sentence and self._told.get(sentence, 0) < monotonic():
-            self._told[sentence] = monotonic() + _AGAIN_SECONDS
-            _LOG.warning("Upstream %s (%s): %s", self._name, self._url, sentence)
+        sentence = HUNG_UP if is_hangup(error) else explain(error, self._path)
+        if sentence and self._seldom.due(sentence):
+            path = {"path": self._path} if self._path else {}
+            _LOG.warning(
+                "Upstream %s (%s): %s",
+                self._name, self._url, sentence, extra=self._event("upstream_trouble", **path),
+            )  # fmt: skip
+
+    def _event(self, word: str, **about: Any) -> dict[str, Any]:
+        return named(word, upstream=self._name, url=self._url, **about)

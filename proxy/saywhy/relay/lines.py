@@ -8,6 +8,8 @@ from typing import Final
 
 CRLF: Final = b"\r\n"
 HEAD_END: Final = b"\r\n\r\n"
+TLS_HANDSHAKE: Final = 22
+"""The first byte of a TLS connection (RFC 8446 5.1), which begins no request."""
 
 NONE, LENGTH, CHUNKED, CLOSE = range(4)
 """How a body ends (RFC 9112 6.3): there is none, after a length, by the last chunk, with the connection."""

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from itertools import chain, zip_longest
 from typing import Any, Final, NamedTuple
 
+from saywhy.edge.events import named
+
 _LOG: Final = logging.getLogger("saywhy.relay")
 
 STALE_SECONDS: Final = 600.0
@@ -54,12 +56,21 @@ def _literal(host: str, port: int) -> tuple[Address, ...]:
 
 
 class Names:
-    """The addresses of `host`, for `seconds` at a time. `changed` is called when a look-up gave others than the last."""
+    """The addresses of `host`, for `seconds` at a time. `changed` is called when a look-up gave others than the last;
+    `upstream` is whose name it is, for the operator.
+    """
 
     def __init__(
-        self, host: str, port: int, seconds: float, changed: Callable[[], None], look_up: LookUp
+        self,
+        host: str,
+        port: int,
+        seconds: float,
+        changed: Callable[[], None],
+        look_up: LookUp,
+        upstream: str = "",
     ) -> None:
         self.host = host
+        self._upstream = upstream
         self._port = port
         self._seconds = seconds
         self._changed = changed
@@ -169,7 +180,10 @@ class Names:
         self._shunned = {one: until for one, until in self._shunned.items() if until > now}
         if self._told:
             self._told = False
-            _LOG.warning("The name %s is found again.", self.host)
+            _LOG.warning(
+                "Upstream %s: the name %s is found again.",
+                self._upstream, self.host, extra=named("name_found", upstream=self._upstream, host=self.host),
+            )  # fmt: skip
         if before and set(before) != set(self.addresses):
             self._changed()
 
@@ -185,8 +199,7 @@ class Names:
                 else "its site cannot be reached"
             )
             _LOG.warning(
-                "The name %s cannot be looked up (%s): %s. Check the name and this machine's name servers.",
-                self.host,
-                error.strerror or error,
-                what,
-            )
+                "Upstream %s: the name %s cannot be looked up (%s): %s. Check the name and this machine's name servers.",
+                self._upstream, self.host, error.strerror or error, what,
+                extra=named("name_not_found", upstream=self._upstream, host=self.host),
+            )  # fmt: skip

@@ -50,8 +50,8 @@ class Pool:
         self.place = place
         self.limits = limits
         self.keeping = Keeping(deadlines.upstream_keepalive_seconds)
-        self.health = Health(name, place.upstream)
-        self._names = Names(place.host, place.port, place.upstream.dns_seconds, self._retire, look_up)
+        self.health = Health(name, place.upstream, place.path)
+        self._names = Names(place.host, place.port, place.upstream.dns_seconds, self._retire, look_up, name)
         self._connect = deadlines.connect_seconds
         self._sweep = sweep
         self._make = make

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Protocol
 
 from saywhy.core.model import Head, Outcome, Plan, Request, Verdict
 from saywhy.core.policy import Routes
+from saywhy.edge.events import named
+from saywhy.edge.seldom import Seldom
 from saywhy.edge.settings import Deadlines, Forwarding, Limits, Upstream
 from saywhy.relay.deadlines import Sweep
 from saywhy.relay.departed import look_for_the_departed
@@ -22,6 +25,8 @@ from saywhy.relay.reader import Reader
 from saywhy.relay.shedding import SlowCallers
 from saywhy.relay.tunnel import Tunnel
 from saywhy.relay.upstream import Upstream as UpstreamEnd
+
+_LOG: Final = logging.getLogger("saywhy.relay")
 
 _GRACE_SECONDS: Final = 0.5
 """For a caller who has just connected to send its request, once the relay shuts down."""
@@ -73,7 +78,7 @@ class Relay:
     """Stands where aiohttp expects a `web.Server`: callable, `connections`, `pre_shutdown`, `shutdown`.
 
     `normalizer` may be replaced at any time (a reload): exchanges end with the one they began with. `inflight` counts
-    exchanges whose answer is not complete; `requests_count` all so far. One Relay belongs to one event loop.
+    exchanges whose answer is not complete; `requests_count` all so far; `cut_off` those that the end did not wait for. One Relay belongs to one event loop.
     """
 
     def __init__(
@@ -102,7 +107,8 @@ class Relay:
         self.pools = {name: self._pool(name, upstream) for name, upstream in upstreams.items()}
         self.tunnels: set[Tunnel] = set()
         self.draining = False
-        self.inflight = 0
+        self.inflight = self.cut_off = 0
+        self._seldom = Seldom()
         self.requests_count = 0
         # One tick of slack: sweep.now lags behind by so much.
         self.wait_connect = deadlines.connect_seconds + self.sweep.tick
@@ -187,6 +193,15 @@ class Relay:
         else:
             self._connections[down] = None
 
+    def spoken_to_in_tls(self, transport: asyncio.Transport) -> None:
+        """A caller sent the beginning of a TLS handshake as its request."""
+        if transport.get_extra_info("ssl_object") is None and self._seldom.due("tls"):
+            _LOG.warning(
+                "A caller spoke TLS to a port without TLS: give it http://, or a port of tls.listen. Such requests are"
+                " refused (400, http_request_error), and told of again in ten minutes.",
+                extra=named("tls_on_plain_port"),
+            )
+
     def left(self, down: Downstream) -> None:
         """A caller is gone, or a tunnel's now."""
         self._connections.pop(down, None)
@@ -225,7 +240,9 @@ class Relay:
         while (self._connections or self.tunnels) and loop.time() < until:
             await asyncio.sleep(0.02)
             self._close_idle(fresh=loop.time() - began > _GRACE_SECONDS)
+        self.cut_off += len(self.tunnels)
         for down in list(self._connections):
+            self.cut_off += down.exchange is not None
             down.abort()
         for tunnel in list(self.tunnels):
             tunnel.abort()

@@ -1,7 +1,8 @@
-"""What is wrong with a site's TLS, in a sentence with its remedy: for the operator, never for a caller."""
+"""What is wrong with a site's TLS, or with its Unix socket, in a sentence with its remedy: for the operator, never for a caller."""
 
 from __future__ import annotations
 
+import errno
 import ssl
 from typing import Final
 
@@ -36,11 +37,21 @@ _PROTOCOL: Final = {
 }  # fmt: skip
 
 
+_SOCKET: Final = {
+    errno.ENOENT: "there is no Unix socket at {path}; start the site, or correct the path (in a container the socket's folder must be mounted).",
+    errno.ENOTDIR: "there is no Unix socket at {path}, for a part of the path is no folder; correct the path.",
+    errno.EACCES: "the Unix socket at {path} may not be opened; let the site's socket be writable for the user of this process.",
+    errno.EPERM: "the Unix socket at {path} may not be opened; something beside its mode forbids it (SELinux, AppArmor).",
+    errno.EPROTOTYPE: "the Unix socket at {path} takes datagrams, not connections; name the one that the site serves HTTP on.",
+}  # fmt: skip
+"""connect(2) of a Unix socket. Refused is not among them: so is a site that restarts, and its token says as much."""
+
+
 HUNG_UP: Final = "it closed the connection in the middle of the TLS handshake; its own log says why. Perhaps it speaks TLS 1.1 or older alone, or does not know the name (server_name)."
 
 
-def explain(error: BaseException) -> str:
-    """The sentence, after "Upstream NAME (URL):"; empty for what its token says as well."""
+def explain(error: BaseException, path: str = "") -> str:
+    """The sentence, after "Upstream NAME (URL):"; empty for what its token says as well. `path` is a Unix socket's."""
     if isinstance(error, ssl.SSLCertVerificationError):
         code = getattr(error, "verify_code", 0)
         said = getattr(error, "verify_message", "") or "no reason was given"
@@ -50,4 +61,6 @@ def explain(error: BaseException) -> str:
         return _PROTOCOL.get(
             reason, f"TLS failed ({reason.replace('_', ' ').lower() or 'no reason was given'})."
         )
+    if path and isinstance(error, OSError):
+        return _SOCKET.get(error.errno or 0, "").format(path=path)
     return ""

@@ -4,7 +4,7 @@ site, and belongs on an address that callers do not reach.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from aiohttp import web
@@ -13,6 +13,7 @@ from prometheus_client.registry import CollectorRegistry
 
 from saywhy.serve.descriptors import visitors
 from saywhy.serve.listening import Listeners
+from saywhy.serve.reload import restart_sentence
 from saywhy.serve.sites import SocketSite
 from saywhy.serve.visitors import Visitors, log_of_visits
 
@@ -43,6 +44,10 @@ class Operations(Protocol):
 
     async def reload(self, why: str) -> tuple[str, ...]:
         """Load settings and rules anew; the problems that kept the old set in force."""
+
+    @property
+    def needs_restart(self) -> Sequence[str]:
+        """Settings that differ from those that run, and that a reload cannot change."""
 
 
 class AdminPort:
@@ -98,10 +103,16 @@ def admin_application(operations: Operations) -> web.Application:
         problems = await operations.reload("/-/reload")
         status = 500 if problems else 200
         if "json" in request.headers.get("Accept", ""):
-            return web.json_response({"ok": not problems, "problems": list(problems)}, status=status)
-        text = (
-            "\n".join(("The old settings and rules stay in force:", *problems)) if problems else "Reloaded."
-        )
+            told = {
+                "ok": not problems,
+                "problems": list(problems),
+                "needs_restart": list(operations.needs_restart),
+            }
+            return web.json_response(told, status=status)
+        if problems:
+            text = "\n".join(("The old settings and rules stay in force:", *problems))
+        else:
+            text = " ".join(("Reloaded.", *filter(None, [restart_sentence(operations.needs_restart)])))
         return web.Response(text=f"{text}\n", status=status)
 
     application = web.Application(middlewares=[_plain_answers])

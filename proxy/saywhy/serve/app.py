@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import uvloop
@@ -35,9 +35,10 @@ class Alone:
 
     def __init__(self, build: Build, load: Callable[[], Loaded], events: Any) -> None:
         self.not_ready = "Starting."
+        self._serves = False
         self.server = Server(build)
         meter = self.server.meter
-        meter.watch("saywhy_workers", lambda: {(): int(not self.not_ready)})
+        meter.watch("saywhy_workers", lambda: {(): int(self._serves)})
         meter.watch("saywhy_worker_crashes_total", lambda: {(): 0})
         self.reloader = Reloader(build, load, self.server, meter, events)
         self.admin = AdminPort(self)
@@ -54,10 +55,16 @@ class Alone:
         """See Reloader."""
         return await self.reloader.reload(why)
 
+    @property
+    def needs_restart(self) -> Sequence[str]:
+        """See Reloader."""
+        return self.reloader.needs_restart
+
     async def start(self, listeners: Listeners, admin: Listeners) -> None:
         """Serve."""
         self._listeners = listeners
         await self.server.start(listeners.share(0))
+        self._serves = True
         await self.admin.start(admin)
         self.not_ready = ""
 
@@ -66,9 +73,15 @@ class Alone:
         self.not_ready = "Stopping."
         self.server.drain()
 
+    @property
+    def cut_off(self) -> int:
+        """See ending."""
+        return self.server.cut_off
+
     async def stop(self, seconds: float) -> None:
         """See ending. The admin port goes last, so that probes see the end."""
         self.not_ready = "Stopping."
+        self._serves = False
         self._listeners.remove_files()
         await self.server.stop(seconds)
         await self.admin.stop()
@@ -86,8 +99,7 @@ async def _live(build: Build, load: Callable[[], Loaded], listeners: Listeners, 
         watching = asyncio.create_task(alone.reloader.watch())
         first = await stops.get()
         watching.cancel()
-        events.info("stopping", signal=first.name)
-        await leave(alone, first, stops, build.loaded.settings.deadlines)
+        await leave(alone, first, stops, build.loaded.settings.deadlines, events)
 
 
 def run(loaded: Loaded, load: Callable[[], Loaded]) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from saywhy.edge.files import read_bytes
 from saywhy.edge.files import unreadable as why_unreadable
-from saywhy.edge.settings import Loaded, Problem, SettingsError, Tls
+from saywhy.edge.settings import Loaded, Problem, SettingsError, Tls, Unpaired
 from saywhy.edge.settings.faults import origin_of
+from saywhy.edge.validity import validities
 
 _MOST_BYTES = 1024 * 1024
 """Of one file. The certificates of all public authorities take 220 KB."""
@@ -26,6 +27,10 @@ class _Unusable(Exception):
         self.key = key
 
 
+class _OfTwoRenewals(_Unusable):
+    """The key is not the certificate's."""
+
+
 def callers_tls(loaded: Loaded) -> ssl.SSLContext | None:
     """The context for callers; None where nothing listens with TLS. Raises SettingsError with file and remedy, which
     never shows what is in a file.
@@ -37,9 +42,18 @@ def callers_tls(loaded: Loaded) -> ssl.SSLContext | None:
         return _context(tls, tls.certificate_file)
     except _Unusable as wrong:
         path = ("tls", wrong.key)
-        raise SettingsError(
-            [Problem(origin_of(path, loaded.origins), f"tls.{wrong.key}", str(wrong))]
-        ) from None
+        kind = Unpaired if isinstance(wrong, _OfTwoRenewals) else SettingsError
+        raise kind([Problem(origin_of(path, loaded.origins), f"tls.{wrong.key}", str(wrong))]) from None
+
+
+def ends_at(certificate: Path) -> str:
+    """Until when the first certificate of a file is good, as `2027-01-31`; empty where that cannot be told."""
+    try:
+        pem = read_bytes(certificate, _MOST_BYTES).decode("ascii", "replace")
+    except OSError:
+        return ""
+    first = next(validities(pem), None)
+    return f"{first.until:%Y-%m-%d}" if first is not None else ""
 
 
 def _context(tls: Tls, certificate: Path) -> ssl.SSLContext:
@@ -116,7 +130,7 @@ def _fault(wrong: ssl.SSLError, certificate: Path, key: Path | None, with_passwo
     """OpenSSL names neither file: looked for here, in the order in which it reads them."""
     reason = wrong.reason or ""
     if reason == "KEY_VALUES_MISMATCH":
-        return _Unusable(
+        return _OfTwoRenewals(
             "certificate_file",
             f"{certificate} and the key in {key or certificate} do not belong together; the certificate must come first in its file, and both must be of one renewal.",
         )

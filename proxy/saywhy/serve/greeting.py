@@ -16,7 +16,10 @@ def greet(loaded: Loaded, urls: Sequence[str], admin_urls: Sequence[str], events
     """One sentence: where to knock. An event where standard error is for machines. Then what is doubted."""
     settings = loaded.settings
     admin = next(iter(admin_urls), "")
-    sites = ", ".join(upstream.url for upstream in settings.upstreams.values())
+    urls_of = {name: upstream.url for name, upstream in settings.upstreams.items()}
+    # One alone needs no name: it is `default` nearly always, and nobody gave it.
+    named = len(urls_of) > 1
+    sites = ", ".join(f"{name} ({url})" if named else url for name, url in urls_of.items())
     health = f"; health and metrics on {admin}" if admin else ""
     workers = f" with {settings.workers} workers" if settings.workers > 1 else ""
     sentence = f"saywhy {version('saywhy')} listens on {' and '.join(urls)} before {sites}{workers}{health}."
@@ -25,7 +28,7 @@ def greet(loaded: Loaded, urls: Sequence[str], admin_urls: Sequence[str], events
         print(sentence, file=sys.stderr, flush=True)
     else:
         # Whatever the log's level: who started it with port 0 learns the port from this line.
-        open_events(style).info(sentence, listen=list(urls), admin=admin)
+        open_events(style).info("started", sentence, listen=list(urls), admin=admin, upstreams=urls_of)
     for doubted in (*map(str, loaded.doubts), doubt(settings)):
         if doubted:
-            events.warning(doubted)
+            events.warning("doubt", doubted)

@@ -9,31 +9,38 @@ import ssl
 from saywhy.core.normalize import Normalizer
 from saywhy.edge.assemble import assemble
 from saywhy.edge.packs import RuleErrors
-from saywhy.edge.settings import HalfUsable, Loaded, Problem, SettingsError
+from saywhy.edge.settings import HalfUsable, Loaded, Problem, SettingsError, Unpaired
 from saywhy.edge.trust import require_usable
 from saywhy.serve.certificates import callers_tls
 
 
 def put_together(loaded: Loaded) -> tuple[Normalizer, ssl.SSLContext | None]:
-    """What agents' errors are read with, and the context for callers. Raises SettingsError with every problem."""
+    """What agents' errors are read with, and the context for callers. Raises SettingsError with every problem,
+    Unpaired where all that is wrong is that certificates and keys do not belong together.
+    """
     problems: list[Problem] = []
+    unpaired = True
     normalizer, tls = None, None
     try:
         tls = callers_tls(loaded)
     except SettingsError as wrong:
         problems += wrong.problems
+        unpaired = isinstance(wrong, Unpaired)
     try:
         require_usable(loaded.settings, loaded.origins)
     except SettingsError as wrong:
         problems += wrong.problems
+        unpaired = unpaired and isinstance(wrong, Unpaired)
     try:
         normalizer = assemble(loaded.settings, loaded.origins)
     except SettingsError as wrong:
         problems += wrong.problems
+        unpaired = False
     except RuleErrors as wrong:
+        unpaired = False
         problems += [Problem("", "", line) for line in str(wrong).splitlines()]
     if problems or normalizer is None:
-        raise SettingsError(problems)
+        raise (Unpaired if unpaired else SettingsError)(problems)
     return normalizer, tls
 
 

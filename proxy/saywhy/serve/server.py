@@ -21,6 +21,7 @@ from saywhy.edge.meter import Meter
 from saywhy.relay import Recorders, Relay, as_server
 from saywhy.serve.closing import stop_listening
 from saywhy.serve.descriptors import affordable
+from saywhy.serve.handshakes import Handshakes
 from saywhy.serve.reload import Build, known_rules, settle
 from saywhy.serve.sites import SocketSite
 
@@ -47,6 +48,7 @@ class Server:
             recorder,
         )
         self._build = build
+        self._handshakes = Handshakes()
         self._watch_gauges()
         self._runner = web.ServerRunner(
             as_server(self.relay), shutdown_timeout=settings.deadlines.shutdown_seconds
@@ -67,6 +69,10 @@ class Server:
             "saywhy_upstream_openings_total",
             lambda: {(name,): openings for name, (_, openings) in relay.pool_health().items()},
         )
+        failed = self._handshakes.failed
+        self.meter.watch(
+            "saywhy_handshakes_failed_total", lambda: {(reason,): count for reason, count in failed.items()}
+        )
         self.meter.watch("saywhy_log_lines_dropped_total", lambda: {(): journal.dropped})
 
     async def start(self, share: Sequence[tuple[socket.socket, bool]]) -> None:
@@ -78,6 +84,8 @@ class Server:
 
     async def _serve(self, sock: socket.socket, tls: ssl.SSLContext | None) -> SocketSite:
         seconds = self.settings.deadlines.request_head_seconds
+        if tls is not None:
+            self._handshakes.watch(tls, seconds)
         site = SocketSite(self._runner, sock, tls=tls, handshake_seconds=seconds)
         await site.start()
         return site
@@ -107,6 +115,11 @@ class Server:
     def drain(self) -> None:
         """Every answer closes its connection from now on; new ones are still taken."""
         self.relay.drain()
+
+    @property
+    def cut_off(self) -> int:
+        """Exchanges and tunnels that the end did not wait for."""
+        return self.relay.cut_off
 
     async def stop(self, seconds: float) -> None:
         """Stop accepting for good; what is in flight gets `seconds`."""

@@ -16,7 +16,7 @@ Route through it: `load` -> `Loaded` (settings and origins), or `SettingsError`.
 
 from saywhy.edge.settings.addresses import Address, parse_address
 from saywhy.edge.settings.crosscheck import to_routes
-from saywhy.edge.settings.faults import Problem, SettingsError
+from saywhy.edge.settings.faults import Problem, SettingsError, Unpaired
 from saywhy.edge.settings.listening import Tls
 from saywhy.edge.settings.sections import (
     Deadlines,
@@ -44,6 +44,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Tls",
+    "Unpaired",
     "Upstream",
     "load",
     "parse_address",

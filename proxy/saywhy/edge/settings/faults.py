@@ -38,6 +38,10 @@ class SettingsError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+class Unpaired(SettingsError):
+    """Nothing is wrong but that a key and its certificate are not of one renewal: perhaps one of them is still to come."""
+
+
 def _reading_order(problem: Problem) -> tuple[int, str, int]:
     """As somebody meets them who reads the file from its top; environment and flags stay as they came, after it."""
     file, colon, line = problem.where.rpartition(":")

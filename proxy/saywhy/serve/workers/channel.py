@@ -12,6 +12,7 @@ worker to parent
   report snapshot      every second, when asked, and as the last word
   built  number problems   the set stands, or why not
   switched number      it is in force
+  stopped cut_off      nobody is served any more; so many exchanges were not waited for
 
 Either side that finds the other gone knows what to do: see `slot` and `worker`.
 """

@@ -14,7 +14,7 @@ from saywhy.edge.settings import Loaded
 from saywhy.edge.trust import keep
 from saywhy.edge.turns import share
 from saywhy.serve.listening import Listeners
-from saywhy.serve.reload import Build
+from saywhy.serve.reload import Build, as_started
 from saywhy.serve.workers.fork import how_it_ended
 from saywhy.serve.workers.slot import Slot
 from saywhy.serve.workers.worker import work
@@ -56,6 +56,7 @@ class Crew:
         busy: asyncio.Lock,
     ) -> None:
         self.build = build
+        self._started = build.loaded.settings
         keep(build.loaded.settings)
         self.crashes = 0
         self.spent_seconds = 0.0
@@ -88,6 +89,16 @@ class Crew:
         """How many serve."""
         return sum(slot.ready for slot in self._slots)
 
+    @property
+    def serving(self) -> int:
+        """How many take exchanges: not those that say nothing, though they were asked twice."""
+        return 0 if self._stopping else sum(slot.ready and slot.unheard < 2 for slot in self._slots)
+
+    @property
+    def cut_off(self) -> int:
+        """Exchanges and tunnels that the workers' end did not wait for."""
+        return sum(slot.cut_off for slot in self._slots)
+
     async def start(self) -> None:
         """Start all; returns when each serves, or there is no sense in waiting for it."""
         asyncio.get_running_loop().add_signal_handler(signal.SIGCHLD, self._reap)
@@ -105,7 +116,7 @@ class Crew:
                 if slot.ready and not self._stopping:
                     slot.unheard += 1
                     if slot.unheard > SILENT_LOOKS:
-                        self._kill(slot, "a worker does nothing any more")
+                        self._kill(slot, "worker_stuck", "does nothing any more")
                     else:
                         slot.tell("report")
 
@@ -116,17 +127,21 @@ class Crew:
         while not self._stopping:
             try:
                 async with self._busy:
-                    await slot.fill(lambda sock: work(self.build, self._load, share, sock), files)
+                    await slot.fill(
+                        lambda sock: work(
+                            as_started(self.build, self._started), self._load, share, sock, slot.place
+                        ),
+                        files,
+                    )
             except OSError as refused:
                 slot.failures += 1
                 self._count_fruitless(f"no process could be started: {refused.strerror}")
                 pause = slot.pause_seconds
                 self._events.error(
-                    "a worker could not be started",
-                    worker=slot.place,
-                    why=refused.strerror,
-                    again_in_seconds=pause,
-                )
+                    "worker_not_started",
+                    f"Worker {slot.place} could not be started: {refused.strerror}.",
+                    worker=slot.place, why=refused.strerror, **_again(pause),
+                )  # fmt: skip
                 await asyncio.sleep(pause)
             else:
                 if self._draining:
@@ -152,7 +167,11 @@ class Crew:
         self._totals.ended(process)
         if self._stopping:
             if how != "exit status 0":
-                self._events.error("a worker did not end well", worker=slot.place, process=process, how=how)
+                self._events.error(
+                    "worker_ended_badly",
+                    f"Worker {slot.place} did not end well ({how}).",
+                    worker=slot.place, process=process, how=how,
+                )  # fmt: skip
             return
         self.crashes += 1
         if served:
@@ -161,11 +180,18 @@ class Crew:
             self._count_fruitless(how)
         pause = slot.pause_seconds
         self._events.error(
-            "a worker ended; another takes its place",
-            worker=slot.place, process=process, how=how, again_in_seconds=pause,
+            "worker_ended",
+            f"Worker {slot.place} ended ({how}); another takes its place.",
+            worker=slot.place, process=process, how=how, **_again(pause),
         )  # fmt: skip
         await asyncio.sleep(pause)
         await self._fill(slot)
+        successor = slot.process
+        await self._until(lambda: slot.ready or slot.process != successor)
+        if slot.ready and slot.process == successor:
+            self._events.info(
+                "worker_serves", f"Worker {slot.place} serves again.", worker=slot.place, process=successor
+            )
 
     def _count_fruitless(self, how: str) -> None:
         self._fruitless += 1
@@ -227,10 +253,11 @@ class Crew:
         )
         for (slot, process), answer in zip(asked, answers, strict=True):
             if answer is None and slot.process == process:
-                self._kill(slot, "a worker did not take the new set")
+                self._kill(slot, "worker_refused_set", "did not take the new set")
 
-    def _kill(self, slot: Slot, why: str) -> None:
-        self._events.error(f"{why}; it is killed", worker=slot.place, process=slot.process)
+    def _kill(self, slot: Slot, event: str, why: str) -> None:
+        sentence = f"Worker {slot.place} (process {slot.process}) {why}; it is killed."
+        self._events.error(event, sentence, worker=slot.place, process=slot.process)
         with suppress(ProcessLookupError):
             os.kill(slot.process, signal.SIGKILL)
 
@@ -249,5 +276,10 @@ class Crew:
         if not await self._until(lambda: not self.processes, seconds + _LATE_SECONDS):
             for slot in self._slots:
                 if slot.process:
-                    self._kill(slot, "a worker did not end")
+                    self._kill(slot, "worker_did_not_end", "did not end")
             await self._until(lambda: not self.processes, _LATE_SECONDS)
+
+
+def _again(pause: float) -> dict[str, float]:
+    """The member that says when it is tried again, where that is not at once."""
+    return {"again_in_seconds": pause} if pause else {}

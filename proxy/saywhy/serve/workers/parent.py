@@ -32,7 +32,7 @@ class Parent:
         self.meter.know(build.loaded.settings.upstreams, known_rules(build.normalizer))
         busy = asyncio.Lock()
         self.crew = Crew(build, load, listeners, Totals(self.meter), events, busy)
-        self.meter.watch("saywhy_workers", lambda: {(): self.crew.ready})
+        self.meter.watch("saywhy_workers", lambda: {(): self.crew.serving})
         self.meter.watch("saywhy_worker_crashes_total", lambda: {(): self.crew.crashes})
         self.reloader = Reloader(build, load, self, self.meter, events, busy)
         self.admin = AdminPort(self)
@@ -63,6 +63,11 @@ class Parent:
         """See Reloader."""
         return await self.reloader.reload(why)
 
+    @property
+    def needs_restart(self) -> Sequence[str]:
+        """See Reloader."""
+        return self.reloader.needs_restart
+
     async def agree(self, build: Build) -> Sequence[str]:
         """See reload.Target."""
         return await self.crew.agree(build)
@@ -83,6 +88,11 @@ class Parent:
         """See ending."""
         self._why_not = "Stopping."
         self.crew.drain()
+
+    @property
+    def cut_off(self) -> int:
+        """See ending."""
+        return self.crew.cut_off
 
     async def stop(self, seconds: float) -> None:
         """See ending. The admin port goes last, so that probes see the end."""
@@ -113,8 +123,7 @@ async def _live(build: Build, load: Callable[[], Loaded], listeners: Listeners, 
             await parent.stop(0)
             raise StartError(_hopeless(parent.crew.given_up.result()))
         first = stopping.result()
-        events.info("stopping", signal=first.name)
-        await leave(parent, first, stops, build.loaded.settings.deadlines)
+        await leave(parent, first, stops, build.loaded.settings.deadlines, events)
         starting.cancel()
 
 

@@ -22,7 +22,8 @@ _LONGEST_WAIT_SECONDS = 1.0
 
 class Slot:
     """`process` is 0 while nobody works here; `ready` while callers are served. `changed` is called after either did.
-    `unheard` is how often the parent has looked since anything was heard.
+    `unheard` is how often the parent has looked since anything was heard, `cut_off` how many exchanges were not waited for
+    at the end.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Slot:
         self.failures = 0
         self._heard, self._changed = heard, changed
         self.unheard = 0
+        self.cut_off = 0
         self._channel: Channel | None = None
         self._began = 0.0
         self._hearing: asyncio.Task[None] | None = None
@@ -60,6 +62,8 @@ class Slot:
             what, self.unheard = message["what"], 0
             if what == "ready":
                 self.ready = True
+            elif what == "stopped":
+                self.cut_off += message["cut_off"]
             elif what == "report":
                 self._heard(process, from_json(message["snapshot"]))
             waiting = self._waiting.pop(_about(message), None)

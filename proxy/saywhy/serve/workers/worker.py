@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import uvloop
 
@@ -24,18 +27,23 @@ from saywhy.serve.workers.channel import Channel, Message, open_channel
 REPORT_SECONDS = 1.0
 """What a worker that is killed has counted since its last report is lost."""
 
+_ORDER_SECONDS = 1.0
+"""After a signal to all, for the parent's order."""
+
 Share = Sequence[tuple[socket.socket, bool]]
 
 
-def work(build: Build, load: Callable[[], Loaded], share: Share, sock: socket.socket) -> int:
-    """A worker's whole life, and its exit status. `sock` is its end of the channel."""
+def work(build: Build, load: Callable[[], Loaded], share: Share, sock: socket.socket, place: int) -> int:
+    """The whole life of worker `place`, and its exit status. `sock` is its end of the channel."""
     log = build.loaded.settings.log
     style = style_for(log.format, sys.stderr)
 
     async def live() -> None:
-        events = open_events(style, log.level)
+        events = open_events(style, log.level, worker=place)
         with overheard(events):
-            await Worker(build, load, await open_channel(sock)).live(share)
+            worker = Worker(build, load, await open_channel(sock))
+            _listen_in_vain(worker, events, place)
+            await worker.live(share)
 
     with queued_stderr(json_gap if style == "json" else text_gap):
         # What the parent made is shared with it, page by page, for as long as nobody writes there: the collector would.
@@ -45,12 +53,29 @@ def work(build: Build, load: Callable[[], Loaded], share: Share, sock: socket.so
     return 0
 
 
+def _listen_in_vain(worker: Worker, events: Any, place: int) -> None:
+    """SIGTERM and SIGINT end no worker: systemd and terminals send them to all of a group, and the parent gives the order
+    then. Where it gives none, somebody meant this process alone, and is told why nothing happens.
+    """
+    loop = asyncio.get_running_loop()
+
+    def explain(name: str) -> None:
+        if not worker.leaving:
+            parent = os.getppid()
+            sentence = f"Worker {place} does not end by {name}; send it to the parent, process {parent}."
+            events.warning("signal_ignored", sentence, signal=name, process=os.getpid(), parent=parent)
+
+    for one in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(one, loop.call_later, _ORDER_SECONDS, explain, one.name)
+
+
 class Worker:
-    """The server, and the parent's end of the line."""
+    """The server, and the parent's end of the line. `leaving` from when the parent says so."""
 
     def __init__(self, build: Build, load: Callable[[], Loaded], channel: Channel) -> None:
         with falling_back():
             self._server = Server(build)
+        self.leaving = False
         self._load = load
         self._channel = channel
         self._built: dict[int, Build] = {}
@@ -70,6 +95,7 @@ class Worker:
         if self._stopping is not None:
             await asyncio.wait((self._stopping,))
         self._report()
+        self._channel.tell("stopped", cut_off=self._server.cut_off)
         await self._channel.flush()
 
     async def _obey(self) -> None:
@@ -104,6 +130,7 @@ class Worker:
                     await self._server.put_in_force(build)
                     self._channel.tell("switched", number=order["number"])
             case "drain":
+                self.leaving = True
                 self._server.drain()
             case "stop":
                 self._stop(order["seconds"])
@@ -111,6 +138,7 @@ class Worker:
     def _stop(self, seconds: float) -> None:
         """End; the last word counts, for it is the more impatient one."""
         before = self._stopping
+        self.leaving = True
 
         async def end() -> None:
             if before is not None:
