@@ -388,6 +388,34 @@ async def test_a_slow_caller_makes_the_site_wait_and_its_connection_is_reused_re
         writer.close()
 
 
+@pytest.mark.parametrize("at_once", [1, 40])
+@both_loops
+async def test_a_caller_that_takes_no_answer_gets_no_other_one_until_it_does(at_once: int) -> None:
+    page = b"x" * 50_000
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(page) + page
+    count = 240
+    async with serving(answer) as site, relaying(site.port) as running:
+        for listener in [one for place in running.runner.sites for one in place._server.sockets]:  # type: ignore[attr-defined]
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        loop = asyncio.get_running_loop()
+        with socket.socket() as caller:
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            caller.setblocking(False)
+            await loop.sock_connect(caller, ("127.0.0.1", running.port))
+            for _ in range(count // at_once):
+                await loop.sock_sendall(caller, get("/") * at_once)
+                await asyncio.sleep(0.002)
+            asked = len(site.got)
+            owed = running.relay.connections[0].transport.get_write_buffer_size()
+            assert asked < 20
+            assert owed < running.relay.limits.stream_buffer_bytes + 2 * len(answer)
+            got = 0
+            while got < count * len(answer):
+                got += len(await loop.sock_recv(caller, 1 << 20))
+        assert got == count * len(answer)
+        assert len(site.got) == count
+
+
 @pytest.mark.parametrize("fields", [(), ("Connection: close",)], ids=["kept", "closed"])
 @both_loops
 async def test_a_slow_caller_gets_the_end_of_an_answer_however_long_its_connection_stood(

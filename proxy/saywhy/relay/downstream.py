@@ -50,7 +50,9 @@ class Downstream(Parting, asyncio.Protocol):
             if self._closing:
                 return
             facts = self._facts
-            if self._ahead:
+            if self.slow:
+                self._read_ahead(data)
+            elif self._ahead:
                 self._more_of_a_head(data)
             elif facts is not None and (
                 head := read_again(data, facts, self.relay.limits, trusted=self.peer.trusted)
@@ -242,10 +244,10 @@ class Downstream(Parting, asyncio.Protocol):
             if self.exchange.deadline < now:
                 self.exchange.overdue(now)
         elif self.deadline < now:
-            if self._ahead and not self._closing:
-                self._refuse_unread("request_timeout")
-            elif self._is_still_taking():
+            if self._is_still_taking():
                 self.deadline = now + self.relay.wait_idle
+            elif self._ahead and not self._closing:
+                self._refuse_unread("request_timeout")
             elif self._closing:
                 self.transport.abort()
             else:
