@@ -341,8 +341,6 @@ async def test_a_large_envelope_goes_out_with_the_status_of_the_error(size: int)
             assert verdict is not None
             return replace(verdict, body=b'{"error": {"code": "x", "message": "%b"}}' % (b"y" * size))
 
-        hurry = normalize
-
     core = Verbose(_rulebook(), Routes(), Scrubber())
     async with (
         serving(_answer(b"404 Not Found", PAGE, b"Content-Type: text/html")) as site,
