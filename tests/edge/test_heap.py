@@ -76,9 +76,13 @@ def take():
 threads = [threading.Thread(target=take) for _ in range(8)]
 for one in threads: one.start()
 ready.wait()
-# An arena is 64 MB of addresses, at their multiple (malloc.c, HEAP_MAX_SIZE).
-maps = [line.split()[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines()]
-arenas = sum(1 for start, end in maps if int(start, 16) % (64 << 20) == 0 and int(end, 16) - int(start, 16) < 64 << 20)
+# An arena is 64 MB of addresses, at their multiple (malloc.c, HEAP_MAX_SIZE): what is used, then what is kept for it.
+maps = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+spans = [[int(end, 16) for end in one[0].split("-")] + [one[1]] for one in maps]
+arenas = sum(
+    1 for (start, _, used), (_, end, kept) in zip(spans, spans[1:])
+    if start % (64 << 20) == 0 and end - start == 64 << 20 and (used, kept) == ("rw-p", "---p")
+)
 go.set()
 assert arenas == 0 or platform.libc_ver()[0] != "glibc", arenas
 """,
