@@ -82,7 +82,10 @@ def test_a_crowd_shuts_nobody_out_who_is_to_see_it(tmp_path: Path, workers: int)
             assert scanner.recv(12) == b"HTTP/1.0 400"
         doubted, *others = told(proxy)
         assert f"a process may open {FILES} files" in doubted[1]
-        assert [doubted[0], *(event for event, _ in others)] == ["doubt", "reloaded"]
+        # The loop itself may say once that no descriptor was left to accept with.
+        assert [event for event, _ in others if event != "logged"] == ["reloaded"], others
+        assert len(others) < 4, others
+        assert doubted[0] == "doubt"
 
 
 @pytest.mark.parametrize(
