@@ -1,6 +1,6 @@
-"""Answers, and requests, that leave together at the end of the loop's round. Measured with 64 busy callers: one answer
-at a time wakes its reader in the middle of our work each time, and costs a sixth more CPU than a handful written one
-after the other.
+"""Answers, and requests, that leave together at the end of the loop's round. Measured with 64 busy callers: one answer at a
+time wakes its reader in the middle of our work each time, and costs a sixth more CPU than a handful written one after
+the other.
 """
 
 from __future__ import annotations

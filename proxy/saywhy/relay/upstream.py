@@ -191,7 +191,6 @@ class Upstream(Asking, asyncio.Protocol):
         else:
             if self._paused:
                 self.resume()
-            self.reused = True
             self._pool.release(self)
 
     def let_go(self) -> None:
