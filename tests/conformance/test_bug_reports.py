@@ -10,12 +10,9 @@ import contextlib
 import functools
 import gzip
 import json
-import shutil
 import signal
 import socket
-import ssl
 import struct
-import subprocess
 import threading
 import time
 import zlib
@@ -30,6 +27,7 @@ import brotli
 import pytest
 import zstandard
 from bombs import BOMBS
+from certificates import self_signed
 from loopback import CLOSE, LOOPS, OK, Answer, Got, Step, get, listening, read_answer, relaying, serving
 from stage.scripted import ScriptedSite, page
 from stage.serving import serving as saywhy
@@ -524,7 +522,9 @@ async def test_the_tail_of_a_body_arrives_though_the_site_hangs_up(
 
     context = None
     if encrypted:
-        context = _certificate(tmp_path, monkeypatch)
+        pair = self_signed(tmp_path)
+        monkeypatch.setenv("SSL_CERT_FILE", str(pair.certificate))
+        context = pair.context()
     server = await asyncio.start_server(site, "127.0.0.1", 0, ssl=context)
     url = f"http{'s' if encrypted else ''}://localhost:{server.sockets[0].getsockname()[1]}"
     async with relaying(url) as running:
@@ -541,20 +541,6 @@ async def test_the_tail_of_a_body_arrives_though_the_site_hangs_up(
         writer.close()
     server.close()
     await asyncio.sleep(0.05)
-
-
-def _certificate(folder: Path, monkeypatch: pytest.MonkeyPatch) -> ssl.SSLContext:
-    program = shutil.which("openssl")
-    if program is None:
-        pytest.skip("openssl (package openssl) is not installed")
-    public, private = folder / "cert.pem", folder / "key.pem"
-    command = f"req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout {private} -out {public} -days 1"
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    subprocess.run([program, *command.split(), *names], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(public, private)
-    monkeypatch.setenv("SSL_CERT_FILE", str(public))
-    return context
 
 
 @report(30)

@@ -8,7 +8,7 @@ import pytest
 
 from saywhy.core.model import Fields, Head, Request, Response
 from saywhy.core.normalize import Normalizer
-from saywhy.core.page import Familiar, Page, PageLimits, html, read
+from saywhy.core.page import Familiar, Page, PageLimits, read
 from saywhy.edge.packs import load_rulebook, shipped_rules
 
 FILLING = "".join(
@@ -30,20 +30,6 @@ def said(page: Page) -> tuple[object, ...]:
         page.kind, page.media, page.source, page.size, page.truncated, page.title, page.text, list(page.lines),
         page.scripts, page.jsonld, page.things, page.fault, page.dom is None, page.json,
     )  # fmt: skip
-
-
-@pytest.fixture
-def planted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The sources that lxml was given."""
-    sources: list[str] = []
-    plant = html.plant
-
-    def counting(source: str) -> html.Tree:
-        sources.append(source)
-        return plant(source)
-
-    monkeypatch.setattr(html, "plant", counting)
-    return sources
 
 
 BODIES = {

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saywhy.core.model import Fields
-from saywhy.core.page import Familiar, Page, html, read
+from saywhy.core.page import Familiar, Page, read
 from saywhy.core.page.stencil import Stencils, Told, cut, read_told
 
 HTML = Fields([(b"Content-Type", b"text/html; charset=utf-8")])
@@ -20,20 +20,6 @@ def page(body: str, head: str = "<title>Gone</title>") -> str:
 
 def said(one: Page) -> tuple[object, ...]:
     return one.title, one.text, list(one.lines), one.scripts, one.jsonld, one.things, one.fault
-
-
-@pytest.fixture
-def planted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The sources that lxml was given."""
-    sources: list[str] = []
-    plant = html.plant
-
-    def counting(source: str) -> html.Tree:
-        sources.append(source)
-        return plant(source)
-
-    monkeypatch.setattr(html, "plant", counting)
-    return sources
 
 
 VARYING = {

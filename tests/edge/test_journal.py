@@ -8,7 +8,6 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -193,18 +192,6 @@ def test_times_of_other_seconds_are_not_mixed_up() -> None:
         "1970-01-01T00:01:00.000Z",
         "1970-01-01T00:00:00.001Z",
     ]
-
-
-@pytest.fixture
-def pipe() -> Iterator[tuple[int, int]]:
-    """The reading and the writing end of a pipe."""
-    ends = os.pipe()
-    yield ends
-    for end in ends:
-        try:
-            os.close(end)
-        except OSError:
-            pass
 
 
 def test_lines_arrive_within_a_second_and_at_the_end(pipe: tuple[int, int]) -> None:

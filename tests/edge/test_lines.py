@@ -21,18 +21,6 @@ from saywhy.edge.journal import Journal
 from saywhy.edge.lines import WAITING_BYTES, Lines, coloured, json_gap, queued_stderr, text_gap
 
 
-@pytest.fixture
-def pipe() -> Iterator[tuple[int, int]]:
-    """The reading and the writing end of a pipe."""
-    ends = os.pipe()
-    yield ends
-    for end in ends:
-        try:
-            os.close(end)
-        except OSError:
-            pass
-
-
 def test_what_waits_is_bounded_in_bytes_however_long_the_lines_are(pipe: tuple[int, int]) -> None:
     lines = Lines(pipe[1], json_gap, name="test")
     line = "x" * 2999 + "\n"

@@ -46,6 +46,15 @@ def authority(folder: Path, name: str = "ca") -> Pair:
     return made
 
 
+def self_signed(folder: Path) -> Pair:
+    """For localhost, and vouched for by nobody else."""
+    made = _files(folder, "localhost")
+    names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    command = f"req -x509 {_KEY} -nodes -days 1 -subj /CN=localhost -addext {names}"
+    _openssl(command, "-keyout", made.key, "-out", made.certificate)
+    return made
+
+
 def issued(folder: Path, ca: Pair, name: str, *names: str, days: int = 2, password: str = "") -> Pair:
     """What `ca` vouches for: `names` are subjectAltName entries (DNS:x, IP:y); `days` below 0 have passed."""
     made = _files(folder, name)

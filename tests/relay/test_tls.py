@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
 from aiohttp import web
+from certificates import self_signed
 from loopback import OK, both_loops, get, read_answer, relaying, serving
-
-
-def _certificate(folder: Path) -> tuple[Path, ssl.SSLContext]:
-    """A certificate for localhost that signs itself, and a server's context with it."""
-    program = shutil.which("openssl")
-    if program is None:
-        pytest.skip("openssl (package openssl) is not installed")
-    public, private = folder / "cert.pem", folder / "key.pem"
-    command = f"req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout {private} -out {public} -days 1"
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    subprocess.run([program, *command.split(), *names], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(public, private)
-    return public, context
 
 
 @both_loops
 async def test_a_sites_certificate_must_be_one_that_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    public, context = _certificate(tmp_path)
+    pair = self_signed(tmp_path)
+    public, context = pair.certificate, pair.context()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -56,7 +42,8 @@ async def test_a_sites_certificate_must_be_one_that_is_trusted(
 
 @both_loops
 async def test_a_callers_https_is_told_to_the_site(tmp_path: Path) -> None:
-    public, context = _certificate(tmp_path)
+    pair = self_signed(tmp_path)
+    public, context = pair.certificate, pair.context()
     trusting = ssl.create_default_context(cafile=str(public))
     async with serving(OK) as site, relaying(site.port) as running:
         await web.TCPSite(running.runner, "127.0.0.1", 0, ssl_context=context).start()

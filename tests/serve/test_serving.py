@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stage.bakery import RULES
 from stage.callers import CURL, agent, request
 from stage.processes import free_port
 from stage.scripted import Answer, ScriptedSite, page
@@ -23,15 +24,6 @@ from stage.wire import ask
 from saywhy.serve.sockets import UnixSockets
 
 PROBLEM = agent("application/problem+json")
-RULES = """
-pack: bakery
-about: What this bakery says.
-rules:
-  - id: cold-oven
-    about: The oven is cold.
-    when: {status: [404], contains: [oven is cold]}
-    then: {code: %s, message: The bakery is closed today.}
-"""
 ANSWERS = {
     "/bread": page("404 Not Found", b"<h1>The oven is cold</h1>"),
     "/stuck": Answer((b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", b"never"), wait=60),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stage.bakery import RULES
 from stage.callers import CURL, agent, request
 from stage.load import Load
 from stage.processes import free_port
@@ -24,15 +25,6 @@ from stage.serving import PROGRAM, Saywhy, run, serving, wait_until
 from stage.wire import ask
 
 PROBLEM = agent("application/problem+json")
-RULES = """
-pack: bakery
-about: What this bakery says.
-rules:
-  - id: cold-oven
-    about: The oven is cold.
-    when: {status: [404], contains: [oven is cold]}
-    then: {code: %s, message: The bakery is closed today.}
-"""
 ANSWERS = {"/bread": page("404 Not Found", b"<h1>The oven is cold</h1>")}
 TWO = ["--workers", "2"]
 

@@ -14,10 +14,14 @@ say is its own; a stencil hands nothing of one page to another.
 from __future__ import annotations
 
 import re
+import string
 from typing import NamedTuple
+
+import re2
 
 from saywhy.core.page import html
 
+# One class, one repetition: linear, here and in `_RUNS`.
 _WORD = re.compile(r"[\w.~/:+%?!,*@()|$-]{1,256}")
 """No blank, quote, angle bracket, ampersand, semicolon, equals or hash sign: a path, a UUID, a time, base64 without its end."""
 
@@ -34,10 +38,9 @@ _KEPT_BYTES = 1 << 20
 _LONGEST_PAUSE = 256
 """Pages for which nobody tries to make a stencil where that came to nothing again and again. A try takes three readings."""
 
-_QUOTED = re.compile(r"""[\s"'][\w:@.-]+=["'][^"'<>]*\Z""")
-_NAMING = re.compile(r"[A-Za-z/!?-]*\Z")
+_QUOTED = re2.compile(r"""[\s"'][\w:@.-]+=["'][^"'<>]*\z""")
+_NAMING = string.ascii_letters + "/!?-"
 """What stands behind `<` while a name, or what opens a comment, may still go on."""
-_REFERRING = re.compile(r"&#?\w*\Z")
 
 
 class Told(NamedTuple):
@@ -183,11 +186,18 @@ def _may_vary(before: str) -> bool:
     """Whether a word may vary that stands behind `before`, all there is since the last `<`: no name of a tag, nothing that
     goes on with a character reference, and in a tag only what is quoted.
     """
-    if _NAMING.match(before) or _REFERRING.search(before):
+    if not before.strip(_NAMING) or _is_referring(before):
         return False
     return (
         ">" in before or before.startswith("!--") or "=" not in before or _QUOTED.search(before) is not None
     )
+
+
+def _is_referring(before: str) -> bool:
+    """Whether what comes next goes on with a character reference."""
+    _, mark, name = before.rpartition("&")
+    name = name.removeprefix("#").replace("_", "")
+    return bool(mark) and (not name or name.isalnum())
 
 
 class Stencils:
